@@ -1,0 +1,4 @@
+//! Data and geometry of `throng`. No paper's algorithm lives here.
+
+pub mod frame;
+pub mod params;

@@ -1,0 +1,304 @@
+//! Parameters: public structs whose fields carry unit, default and limit, and are checked when set.
+//!
+//! The [`params!`](crate::params!) macro writes the struct, its defaults and its list of [`Field`]s from one
+//! declaration, so that scenario files, `--set`, the JSON schema and the help texts can never disagree.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A parameter's value as a scenario file or a command line gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// `true` or `false`.
+    Flag(bool),
+    /// Any number; whole-number fields check that it is whole.
+    Number(f64),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Flag(flag) => flag.fmt(f),
+            Value::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number.
+    Whole,
+    /// A real number.
+    Real,
+}
+
+/// The interval that a number must lie in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Limit {
+    /// Lower end.
+    pub low: f64,
+    /// Whether the lower end itself is allowed.
+    pub low_included: bool,
+    /// Upper end, always allowed.
+    pub high: f64,
+}
+
+impl Limit {
+    /// `low` itself is not allowed.
+    pub const fn above(low: f64) -> Limit {
+        Limit { low, low_included: false, high: f64::MAX }
+    }
+
+    /// `low` itself is allowed.
+    pub const fn from(low: f64) -> Limit {
+        Limit { low, low_included: true, high: f64::MAX }
+    }
+
+    /// With an upper end.
+    pub const fn up_to(self, high: f64) -> Limit {
+        Limit { high, ..self }
+    }
+
+    /// Whether a number lies inside. NaN and infinities never do.
+    pub fn holds(&self, number: f64) -> bool {
+        number.is_finite()
+            && number <= self.high
+            && (number > self.low || (self.low_included && number == self.low))
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let low = if self.low_included { ">=" } else { ">" };
+        write!(f, "{low} {}", self.low)?;
+        if self.high < f64::MAX { write!(f, " and <= {}", self.high) } else { Ok(()) }
+    }
+}
+
+/// One parameter: all that a person or a program has to know before setting it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Field {
+    /// Its key in a scenario file.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+    /// SI unit; empty where there is none.
+    pub unit: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// Its value where nobody sets it.
+    pub default: Value,
+    /// What a number must satisfy; flags ignore it.
+    pub limit: Limit,
+}
+
+/// Why a parameter was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ParamError {
+    /// No such key.
+    #[error("unknown key `{key}` in `params.{block}`; known: {known}")]
+    Unknown {
+        /// The block it was looked for in.
+        block: &'static str,
+        /// The key as written.
+        key: String,
+        /// The keys there are.
+        known: String,
+    },
+    /// A flag where a number belongs, or the other way round.
+    #[error("`params.{block}.{key}` = {value} must be {expected}")]
+    Kind {
+        /// The block.
+        block: &'static str,
+        /// The key.
+        key: &'static str,
+        /// The value as written.
+        value: Value,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// Outside its limits.
+    #[error("`params.{block}.{key}` = {value} must be {limit} (default {default})")]
+    Limit {
+        /// The block.
+        block: &'static str,
+        /// The key.
+        key: &'static str,
+        /// The value as written.
+        value: Value,
+        /// What it must satisfy.
+        limit: Limit,
+        /// What it is where nobody sets it.
+        default: Value,
+    },
+}
+
+/// A block of parameters, as written under `[params.NAME]`.
+pub trait Params: Default + Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
+    /// The block's name in a scenario file.
+    const BLOCK: &'static str;
+    /// What the block belongs to, in a sentence or two.
+    const ABOUT: &'static str;
+
+    /// Every field there is.
+    fn fields() -> &'static [Field];
+    /// The present value of a field.
+    fn get(&self, field: &str) -> Option<Value>;
+    /// Sets a field that is known to exist, without a look at its limit.
+    fn put(&mut self, field: &str, value: Value);
+
+    /// Checks a value and sets the field.
+    fn set(&mut self, key: &str, value: Value) -> Result<(), ParamError> {
+        check(Self::BLOCK, Self::fields(), key, value)?;
+        self.put(key, value);
+        Ok(())
+    }
+}
+
+/// Checks a value against the field it is meant for.
+pub fn check(block: &'static str, fields: &[Field], key: &str, value: Value) -> Result<(), ParamError> {
+    let Some(field) = fields.iter().find(|field| field.name == key) else {
+        let known = fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
+        return Err(ParamError::Unknown { block, key: key.into(), known });
+    };
+    let wrong = |expected| Err(ParamError::Kind { block, key: field.name, value, expected });
+    match (field.kind, value) {
+        (Kind::Flag, Value::Flag(_)) => Ok(()),
+        (Kind::Flag, _) => wrong("true or false"),
+        (_, Value::Flag(_)) => wrong("a number"),
+        (Kind::Whole, Value::Number(n)) if n.fract() != 0.0 => wrong("a whole number"),
+        (_, Value::Number(n)) if field.limit.holds(n) => Ok(()),
+        _ => Err(ParamError::Limit {
+            block,
+            key: field.name,
+            value,
+            limit: field.limit,
+            default: field.default,
+        }),
+    }
+}
+
+/// A Rust type that can stand in a parameter field.
+pub trait FieldType: Copy {
+    /// What a scenario file writes for it.
+    const KIND: Kind;
+    /// From a checked value.
+    fn from_value(value: Value) -> Self;
+    /// To a value.
+    fn to_value(self) -> Value;
+}
+
+impl FieldType for bool {
+    const KIND: Kind = Kind::Flag;
+    fn from_value(value: Value) -> bool {
+        matches!(value, Value::Flag(true))
+    }
+    fn to_value(self) -> Value {
+        Value::Flag(self)
+    }
+}
+
+impl FieldType for f32 {
+    const KIND: Kind = Kind::Real;
+    fn from_value(value: Value) -> f32 {
+        if let Value::Number(number) = value { number as f32 } else { f32::NAN }
+    }
+    fn to_value(self) -> Value {
+        // Through text, so that 0.1_f32 is shown as 0.1 and not as 0.10000000149.
+        Value::Number(self.to_string().parse().unwrap_or(f64::from(self)))
+    }
+}
+
+impl FieldType for usize {
+    const KIND: Kind = Kind::Whole;
+    fn from_value(value: Value) -> usize {
+        if let Value::Number(number) = value { number as usize } else { 0 }
+    }
+    fn to_value(self) -> Value {
+        Value::Number(self as f64)
+    }
+}
+
+/// Declares a parameter block: the struct, its defaults, its fields and their checks.
+///
+/// ```
+/// throng_core::params! {
+///     /// A model that waits.
+///     pub struct Wait("wait") {
+///         /// How long it waits.
+///         duration: f32 = 3.0, "s", Limit::above(0.0);
+///         /// Whether it waits at all.
+///         on: bool = true, "", Limit::from(0.0);
+///     }
+/// }
+/// use throng_core::params::{Params, Value};
+/// let mut wait = Wait::default();
+/// assert!(wait.set("duration", Value::Number(-1.0)).is_err());
+/// assert!(wait.set("duration", Value::Number(2.0)).is_ok());
+/// assert_eq!(wait.duration, 2.0);
+/// ```
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $name:ident($block:literal) {
+            $( $(#[doc = $doc:literal])+ $field:ident : $kind:ty = $default:expr, $unit:literal, $limit:expr; )*
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name {
+            $(
+                $(#[doc = $doc])+
+                #[doc = concat!(" Unit: `", $unit, "`. Default: `", stringify!($default), "`. Limit: `", stringify!($limit), "`.")]
+                pub $field: $kind,
+            )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: $default ),* }
+            }
+        }
+
+        impl $crate::params::Params for $name {
+            const BLOCK: &'static str = $block;
+            const ABOUT: &'static str = concat!($($about),+);
+
+            fn fields() -> &'static [$crate::params::Field] {
+                use $crate::params::{Field, FieldType, Limit};
+                static FIELDS: std::sync::LazyLock<Vec<Field>> = std::sync::LazyLock::new(|| vec![$(
+                    Field {
+                        name: stringify!($field),
+                        doc: concat!($($doc),+).trim_ascii(),
+                        unit: $unit,
+                        kind: <$kind as FieldType>::KIND,
+                        default: <$kind as FieldType>::to_value($default),
+                        limit: $limit,
+                    }
+                ),*]);
+                &FIELDS
+            }
+
+            fn get(&self, field: &str) -> Option<$crate::params::Value> {
+                use $crate::params::FieldType;
+                match field {
+                    $( stringify!($field) => Some(self.$field.to_value()), )*
+                    _ => None,
+                }
+            }
+
+            fn put(&mut self, field: &str, value: $crate::params::Value) {
+                match field {
+                    $( stringify!($field) => self.$field = $crate::params::FieldType::from_value(value), )*
+                    _ => {}
+                }
+            }
+        }
+    };
+}

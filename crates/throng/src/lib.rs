@@ -1,0 +1,6 @@
+//! A crowd-simulation and multi-agent navigation engine.
+
+pub mod scenario;
+
+pub use throng_core::frame::Frame;
+pub use throng_core::params;
