@@ -1,5 +1,6 @@
 //! A crowd-simulation and multi-agent navigation engine.
 
+pub mod catalog;
 pub mod scenario;
 
 pub use throng_core::frame::Frame;
