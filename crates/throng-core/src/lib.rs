@@ -1,4 +1,11 @@
 //! Data and geometry of `throng`. No paper's algorithm lives here.
 
 pub mod frame;
+pub mod geom;
+pub mod handover;
 pub mod params;
+pub mod space;
+pub mod world;
+
+/// Agents that one task handles. Fixed, so that no result can depend on the number of threads.
+pub const CHUNK: usize = 256;

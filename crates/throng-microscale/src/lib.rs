@@ -1,1 +1,11 @@
-//! Placeholder.
+//! Stage 3, WHICH VELOCITY NOW: VO, RVO, HRVO and ORCA.
+
+mod around;
+mod models;
+mod stage;
+mod velocity_obstacle;
+
+pub use around::{Around, Ego, Others, Reach};
+pub use models::{Hrvo, Orca, Rvo, Unaware, Vo};
+pub use stage::{LocalModel, Microscale, Rows, Seen};
+pub use velocity_obstacle::{Cone, Planes};

@@ -1,7 +1,13 @@
-//! Every model there is, by stage: what front ends list and what scenario files are checked against.
+//! Every model there is, by stage: what front ends list, what scenario files are checked against, and what builds
+//! a stage from its name. A new local model is one file and one line here.
 
+use crate::scenario::Settings;
 use serde::Serialize;
-use throng_core::params::Field;
+use std::sync::LazyLock;
+use throng_core::params::{Field, Params};
+use throng_macroscale::{Macroscale, Straight};
+use throng_microscale::{Hrvo, Microscale, Orca, Rvo, Unaware, Vo};
+use throng_motion::{AccelerationLimited, Holonomic, Motion};
 
 /// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -41,17 +47,103 @@ pub struct Block {
     pub fields: &'static [Field],
 }
 
+const SNAPE: &str = "Snape et al. 2012, Reciprocal collision avoidance and navigation for video games";
+
+struct Model<Build> {
+    entry: Entry,
+    block: Block,
+    build: Build,
+}
+
+type BuildMicroscale = fn(&[&Settings]) -> Box<dyn Microscale>;
+type BuildMotion = fn(&[&Settings]) -> Box<dyn Motion>;
+
+fn microscale_model<M: Params + Microscale>(paper: &'static str) -> Model<BuildMicroscale> {
+    Model {
+        entry: Entry { name: M::BLOCK, stage: Stage::Microscale, about: M::ABOUT.trim_ascii(), paper },
+        block: block_of::<M>(),
+        build: |settings| Box::new(with_settings::<M>(settings)),
+    }
+}
+
+fn motion_model<M: Params + Motion>(paper: &'static str) -> Model<BuildMotion> {
+    Model {
+        entry: Entry { name: M::BLOCK, stage: Stage::Motion, about: M::ABOUT.trim_ascii(), paper },
+        block: block_of::<M>(),
+        build: |settings| Box::new(with_settings::<M>(settings)),
+    }
+}
+
+static MICROSCALE: LazyLock<Vec<Model<BuildMicroscale>>> = LazyLock::new(|| {
+    vec![
+        microscale_model::<Vo>(SNAPE),
+        microscale_model::<Rvo>(SNAPE),
+        microscale_model::<Hrvo>(SNAPE),
+        microscale_model::<Orca>(SNAPE),
+        microscale_model::<Unaware>(""),
+    ]
+});
+
+static MOTION: LazyLock<Vec<Model<BuildMotion>>> =
+    LazyLock::new(|| vec![motion_model::<Holonomic>(SNAPE), motion_model::<AccelerationLimited>("")]);
+
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let straight = Entry {
+        name: "straight",
+        stage: Stage::Macroscale,
+        about: "Straight to the goal, whatever is in the way.",
+        paper: SNAPE,
+    };
+    let microscale = MICROSCALE.iter().map(|model| model.entry.clone());
+    let motion = MOTION.iter().map(|model| model.entry.clone());
+    std::iter::once(straight).chain(microscale).chain(motion).collect()
+});
+
+static BLOCKS: LazyLock<Vec<Block>> = LazyLock::new(|| {
+    let microscale = MICROSCALE.iter().map(|model| model.block);
+    let motion = MOTION.iter().map(|model| model.block);
+    microscale.chain(motion).filter(|block| !block.fields.is_empty()).collect()
+});
+
 /// Every model.
 pub fn entries() -> &'static [Entry] {
-    &[]
+    &ENTRIES
 }
 
 /// Every block of parameters.
 pub fn blocks() -> &'static [Block] {
-    &[]
+    &BLOCKS
 }
 
 /// The names of a stage's models, as a message lists them.
 pub fn names(stage: Stage) -> Vec<&'static str> {
     entries().iter().filter(|entry| entry.stage == stage).map(|entry| entry.name).collect()
+}
+
+/// A macroscale model by its name.
+pub(crate) fn macroscale(name: &str) -> Option<Box<dyn Macroscale>> {
+    (name == "straight").then(|| Box::new(Straight) as Box<dyn Macroscale>)
+}
+
+/// A local model by its name, with later settings on top of earlier ones.
+pub(crate) fn microscale(name: &str, settings: &[&Settings]) -> Option<Box<dyn Microscale>> {
+    MICROSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)(settings))
+}
+
+/// A motion model by its name.
+pub(crate) fn motion(name: &str, settings: &[&Settings]) -> Option<Box<dyn Motion>> {
+    MOTION.iter().find(|model| model.entry.name == name).map(|model| (model.build)(settings))
+}
+
+/// A block's defaults, with settings on top. Settings were checked when the scenario was.
+pub(crate) fn with_settings<P: Params>(settings: &[&Settings]) -> P {
+    let mut params = P::default();
+    for (key, &value) in settings.iter().filter_map(|settings| settings.get(P::BLOCK)).flatten() {
+        params.put(key, value);
+    }
+    params
+}
+
+fn block_of<P: Params>() -> Block {
+    Block { name: P::BLOCK, about: P::ABOUT.trim_ascii(), fields: P::fields() }
 }

@@ -2,6 +2,9 @@
 
 pub mod catalog;
 pub mod scenario;
+pub mod simulation;
 
+pub use scenario::Scenario;
+pub use simulation::Simulation;
 pub use throng_core::frame::Frame;
 pub use throng_core::params;

@@ -1,0 +1,160 @@
+//! Cell lists: a grid of square cells, agents sorted by cell, so that a row of cells is a run of rows.
+//!
+//! The grid is a torus with a power of two of cells a side: a place far away folds onto the same cells and is
+//! told apart by its distance. So the memory follows the number of agents and never the size of the map, and one
+//! agent a thousand kilometres away costs nothing.
+
+use rayon::prelude::*;
+
+/// A neighbour index. Rows of the agents' columns must be in [`Cells::sort`]'s order.
+#[derive(Clone, Debug, Default)]
+pub struct Cells {
+    /// Positions in the index's order, padded so that a vector load may run past the end.
+    pub(super) x: Vec<f32>,
+    pub(super) y: Vec<f32>,
+    /// First row of each cell, and the number of rows at the end.
+    first: Vec<u32>,
+    per_metre: f32,
+    columns: i32,
+    lines: i32,
+    cell_of: Vec<u32>,
+}
+
+/// What follows the last position: further away than any neighbour can be, and not a number to compare equal.
+const PADDING: f32 = f32::INFINITY;
+
+impl Cells {
+    /// Sorts agents by (cell, id) and writes their present rows into `order`, in the new order. `size` is the
+    /// cells' side in metres. By id within a cell, so that the order does not depend on the past.
+    pub fn sort(&mut self, x: &[f32], y: &[f32], id: &[u32], size: f32, order: &mut Vec<u32>) {
+        self.shape(x.len(), size);
+        self.find_cells(x, y);
+        self.count();
+        self.place(id, order);
+    }
+
+    /// Takes over the positions once the columns are in order.
+    pub fn take(&mut self, x: &[f32], y: &[f32]) {
+        for (mine, theirs) in [(&mut self.x, x), (&mut self.y, y)] {
+            mine.clear();
+            mine.extend_from_slice(theirs);
+            mine.extend_from_slice(&[PADDING; super::LANES]);
+        }
+    }
+
+    /// How many agents are indexed.
+    pub fn len(&self) -> usize {
+        self.cell_of.len()
+    }
+
+    /// Whether nobody is indexed.
+    pub fn is_empty(&self) -> bool {
+        self.cell_of.is_empty()
+    }
+
+    /// Two to four cells an agent: fewer fold too much, more are mostly empty and cost cache.
+    fn shape(&mut self, agents: usize, size: f32) {
+        let cells = (2 * agents.clamp(8, 1 << 24)).next_power_of_two();
+        let bits = cells.trailing_zeros();
+        self.columns = 1 << bits.div_ceil(2);
+        self.lines = 1 << (bits / 2);
+        self.per_metre = 1.0 / size;
+        self.first.clear();
+        self.first.resize(cells + 1, 0);
+        self.cell_of.resize(agents, 0);
+    }
+
+    fn find_cells(&mut self, x: &[f32], y: &[f32]) {
+        let (per_metre, columns, lines) = (self.per_metre, self.columns, self.lines);
+        let chunk = crate::CHUNK * 4;
+        let places = x.par_chunks(chunk).zip(y.par_chunks(chunk));
+        self.cell_of.par_chunks_mut(chunk).zip(places).for_each(|(cells, (x, y))| {
+            for ((cell, &x), &y) in cells.iter_mut().zip(x).zip(y) {
+                let (column, line) = (coordinate(x, per_metre), coordinate(y, per_metre));
+                *cell = ((line & (lines - 1)) * columns + (column & (columns - 1))) as u32;
+            }
+        });
+    }
+
+    fn count(&mut self) {
+        for &cell in &self.cell_of {
+            self.first[cell as usize] += 1;
+        }
+        let mut sum = 0;
+        for first in &mut self.first {
+            sum += *first;
+            *first = sum;
+        }
+    }
+
+    /// Fills cells from their ends, which leaves `first` pointing at their beginnings, then sorts each by id.
+    fn place(&mut self, id: &[u32], order: &mut Vec<u32>) {
+        order.resize(self.cell_of.len(), 0);
+        for (row, &cell) in self.cell_of.iter().enumerate().rev() {
+            let slot = &mut self.first[cell as usize];
+            *slot -= 1;
+            order[*slot as usize] = row as u32;
+        }
+        for cell in self.first.windows(2) {
+            let members = &mut order[cell[0] as usize..cell[1] as usize];
+            if !members.is_sorted_by_key(|&row| id[row as usize]) {
+                members.sort_unstable_by_key(|&row| id[row as usize]);
+            }
+        }
+    }
+
+    /// Calls `visit` with runs of rows that together hold everybody within `range` of a place (and others),
+    /// nearest line of cells first. `visit` returns how far it still wants to look, which can only shrink.
+    #[inline(always)]
+    pub fn runs(&self, x: f32, y: f32, mut range: f32, mut visit: impl FnMut(usize, usize) -> f32) {
+        let home = coordinate(y, self.per_metre);
+        let scaled = y * self.per_metre;
+        // Rounding must not hide a line whose edge lies just within reach.
+        let slack = 1e-6 * (1.0 + scaled.abs());
+        let lines_each_way = (range * self.per_metre).min(1e9) as i32 + 1;
+        let all = lines_each_way >= self.lines / 2;
+        let (below, above) =
+            if all { (self.lines / 2 - 1, self.lines / 2) } else { (lines_each_way, lines_each_way) };
+        range = self.line(home, x, range, &mut visit);
+        for offset in 1..=above {
+            let upper = home.wrapping_add(offset) as f32 - scaled - slack;
+            if all || upper <= range * self.per_metre {
+                range = self.line(home.wrapping_add(offset), x, range, &mut visit);
+            }
+            let lower = scaled - home.wrapping_sub(offset - 1) as f32 - slack;
+            if offset <= below && (all || lower <= range * self.per_metre) {
+                range = self.line(home.wrapping_sub(offset), x, range, &mut visit);
+            }
+        }
+    }
+
+    /// The part of one line of cells that `range` reaches: one run, or two where it wraps around.
+    #[inline(always)]
+    fn line(&self, line: i32, x: f32, range: f32, visit: &mut impl FnMut(usize, usize) -> f32) -> f32 {
+        let base = (line & (self.lines - 1)) * self.columns;
+        let (from, to) = (coordinate(x - range, self.per_metre), coordinate(x + range, self.per_metre));
+        if to.saturating_sub(from) >= self.columns - 1 {
+            return self.run(base, base + self.columns, range, visit);
+        }
+        let (from, to) = (from & (self.columns - 1), to & (self.columns - 1));
+        if from <= to {
+            return self.run(base + from, base + to + 1, range, visit);
+        }
+        let range = self.run(base + from, base + self.columns, range, visit);
+        self.run(base, base + to + 1, range, visit)
+    }
+
+    #[inline(always)]
+    fn run(&self, from: i32, to: i32, range: f32, visit: &mut impl FnMut(usize, usize) -> f32) -> f32 {
+        let (start, end) = (self.first[from as usize] as usize, self.first[to as usize] as usize);
+        if start < end { visit(start, end) } else { range }
+    }
+}
+
+/// Floor of a coordinate in cells; conversion saturates, so nothing a user can write goes wrong here.
+#[inline(always)]
+fn coordinate(metres: f32, per_metre: f32) -> i32 {
+    let scaled = metres * per_metre;
+    let truncated = scaled as i32;
+    truncated.saturating_sub(i32::from((truncated as f32) > scaled))
+}

@@ -1,0 +1,9 @@
+//! Who and what is near: a neighbour index over agents sorted in space, and an index of walls.
+
+mod cells;
+mod nearest;
+mod walls;
+
+pub use cells::Cells;
+pub use nearest::{LANES, MAX_NEIGHBORS, Nearest, Query, nearest, rows_within};
+pub use walls::{Wall, Walls};

@@ -1,0 +1,274 @@
+//! The k nearest within a distance, ties by id, eight candidates at a time.
+//!
+//! Candidates in range are squeezed into a small buffer; a candidate's rank is the number of candidates that are
+//! nearer, counted for eight at once. That is quadratic in the buffer and still several times faster than a heap,
+//! because it never branches on a distance.
+
+use super::Cells;
+use fearless_simd::{Simd, f32x8, prelude::*, u32x8};
+
+/// Candidates handled at once.
+pub const LANES: usize = 8;
+/// The most neighbours that anybody can ask for.
+pub const MAX_NEIGHBORS: usize = 64;
+/// Room for the nearest so far and for what comes in before the next selection.
+const BUFFER: usize = MAX_NEIGHBORS + 64;
+
+/// Whom to look for.
+#[derive(Clone, Copy, Debug)]
+pub struct Query {
+    /// Place, m.
+    pub x: f32,
+    /// Place, m.
+    pub y: f32,
+    /// Only those nearer than this, m.
+    pub range: f32,
+    /// At most this many, at most [`MAX_NEIGHBORS`].
+    pub most: usize,
+    /// A row that does not count (the one who asks), or `usize::MAX`.
+    pub except: usize,
+}
+
+/// The rows found, nearest first, and the memory that finding them takes.
+#[derive(Clone, Debug)]
+pub struct Nearest {
+    found: usize,
+    distance_squared: [f32; BUFFER],
+    row: [u32; BUFFER],
+    candidates: usize,
+    candidate_distance_squared: [f32; BUFFER],
+    candidate_row: [u32; BUFFER],
+    rank: [u32; BUFFER],
+}
+
+impl Default for Nearest {
+    fn default() -> Nearest {
+        Nearest {
+            found: 0,
+            distance_squared: [0.0; BUFFER],
+            row: [0; BUFFER],
+            candidates: 0,
+            candidate_distance_squared: [0.0; BUFFER],
+            candidate_row: [0; BUFFER],
+            rank: [0; BUFFER],
+        }
+    }
+}
+
+impl Nearest {
+    /// Rows, nearest first.
+    #[inline(always)]
+    pub fn rows(&self) -> &[u32] {
+        &self.row[..self.found]
+    }
+
+    /// Squared distances (m²), nearest first.
+    #[inline(always)]
+    pub fn distances_squared(&self) -> &[f32] {
+        &self.distance_squared[..self.found]
+    }
+
+    /// Sorts the candidates by (distance, id) and keeps at most `most`.
+    #[inline(always)]
+    fn select<S: Simd>(&mut self, simd: S, most: usize, id: &[u32]) {
+        self.rank_candidates(simd);
+        let mut taken = 0u128;
+        for candidate in 0..self.candidates {
+            let place = self.rank[candidate] as usize & (BUFFER - 1);
+            taken |= 1 << place;
+            self.distance_squared[place] = self.candidate_distance_squared[candidate];
+            self.row[place] = self.candidate_row[candidate];
+        }
+        if taken.count_ones() as usize != self.candidates {
+            self.sort_with_ties(id);
+        }
+        self.found = self.candidates.min(most);
+    }
+
+    #[inline(always)]
+    fn rank_candidates<S: Simd>(&mut self, simd: S) {
+        let end = self.candidates.next_multiple_of(LANES);
+        self.candidate_distance_squared[self.candidates..end].fill(f32::INFINITY);
+        let one = u32x8::splat(simd, 1);
+        for block in (0..end).step_by(LANES) {
+            let mine = f32x8::from_slice(simd, &self.candidate_distance_squared[block..block + LANES]);
+            let mut nearer = u32x8::splat(simd, 0);
+            for &other in &self.candidate_distance_squared[..self.candidates] {
+                let is_nearer = f32x8::splat(simd, other).simd_lt(mine);
+                nearer = is_nearer.select(nearer + one, nearer);
+            }
+            nearer.store_slice(&mut self.rank[block..block + LANES]);
+        }
+    }
+
+    /// Equal distances are rare outside of regular grids, so this may take its time.
+    #[cold]
+    fn sort_with_ties(&mut self, id: &[u32]) {
+        let mut all = [(0.0f32, 0u32, 0u32); BUFFER];
+        for (candidate, slot) in all[..self.candidates].iter_mut().enumerate() {
+            let row = self.candidate_row[candidate];
+            *slot = (self.candidate_distance_squared[candidate], id[row as usize], row);
+        }
+        all[..self.candidates].sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for (place, &(distance_squared, _, row)) in all[..self.candidates].iter().enumerate() {
+            self.distance_squared[place] = distance_squared;
+            self.row[place] = row;
+        }
+    }
+
+    /// Lets only the nearest so far stay candidates. Returns the distance beyond which nobody else counts.
+    #[inline(always)]
+    fn shrink<S: Simd>(&mut self, simd: S, most: usize, id: &[u32]) -> f32 {
+        self.select(simd, most, id);
+        self.candidates = self.found;
+        self.candidate_distance_squared[..most].copy_from_slice(&self.distance_squared[..most]);
+        self.candidate_row[..most].copy_from_slice(&self.row[..most]);
+        self.distance_squared[most - 1]
+    }
+}
+
+/// Finds the nearest, nearest first, ties by id.
+#[inline(always)]
+pub fn nearest<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: &mut Nearest) {
+    (out.found, out.candidates) = (0, 0);
+    let most = query.most.min(MAX_NEIGHBORS);
+    if most == 0 {
+        return;
+    }
+    let (x, y) = (f32x8::splat(simd, query.x), f32x8::splat(simd, query.y));
+    let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
+    // Strictly nearer than the range, but ties with the last one kept must still come in.
+    let mut limit = (query.range * query.range).next_down();
+    cells.runs(query.x, query.y, query.range, |start, end| {
+        for block in (start..end).step_by(LANES) {
+            let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - x;
+            let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - y;
+            let distance_squared = dx * dx + dy * dy;
+            let mut near = distance_squared.simd_le(f32x8::splat(simd, limit)).to_bitmask();
+            near &= below(end - block) & !bit(query.except.wrapping_sub(block));
+            if near == 0 {
+                continue;
+            }
+            let near = SimdMask::from_bitmask(simd, near);
+            let rows = lane + u32x8::splat(simd, block as u32);
+            let at = out.candidates;
+            let squeezed = distance_squared.compress(near);
+            squeezed.store_slice(&mut out.candidate_distance_squared[at..at + LANES]);
+            rows.compress(near).store_slice(&mut out.candidate_row[at..at + LANES]);
+            out.candidates = at + near.to_bitmask().count_ones() as usize;
+            if out.candidates > BUFFER - LANES {
+                limit = out.shrink(simd, most, id);
+            }
+        }
+        limit.sqrt() * (1.0 + 1e-6)
+    });
+    out.select(simd, most, id);
+}
+
+/// Calls `visit` with every row whose indexed position lies within `range` of a place, in no useful order.
+#[inline(always)]
+pub fn rows_within<S: Simd>(simd: S, cells: &Cells, x: f32, y: f32, range: f32, mut visit: impl FnMut(usize)) {
+    let (ego_x, ego_y) = (f32x8::splat(simd, x), f32x8::splat(simd, y));
+    let limit = f32x8::splat(simd, range * range);
+    cells.runs(x, y, range, |start, end| {
+        for block in (start..end).step_by(LANES) {
+            let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
+            let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - ego_y;
+            let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask() & below(end - block);
+            while near != 0 {
+                visit(block + near.trailing_zeros() as usize);
+                near &= near - 1;
+            }
+        }
+        range
+    });
+}
+
+/// The lowest `count` bits.
+#[inline(always)]
+fn below(count: usize) -> u64 {
+    if count >= LANES { (1 << LANES) - 1 } else { (1 << count) - 1 }
+}
+
+/// One bit, where it is among the lanes.
+#[inline(always)]
+fn bit(place: usize) -> u64 {
+    if place < LANES { 1 << place } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fearless_simd::{Level, dispatch};
+    use proptest::prelude::*;
+
+    fn indexed(places: &[(f32, f32)], size: f32) -> (Cells, Vec<u32>, Vec<(f32, f32)>) {
+        let (x, y): (Vec<f32>, Vec<f32>) = places.iter().copied().unzip();
+        let id: Vec<u32> = (0..places.len() as u32).rev().collect();
+        let (mut cells, mut order) = (Cells::default(), Vec::new());
+        cells.sort(&x, &y, &id, size, &mut order);
+        let sorted: Vec<(f32, f32)> = order.iter().map(|&row| places[row as usize]).collect();
+        let id = order.iter().map(|&row| id[row as usize]).collect();
+        let (x, y): (Vec<f32>, Vec<f32>) = sorted.iter().copied().unzip();
+        cells.take(&x, &y);
+        (cells, id, sorted)
+    }
+
+    fn brute_force(places: &[(f32, f32)], id: &[u32], query: Query) -> Vec<u32> {
+        let mut all: Vec<(f32, u32)> = Vec::new();
+        for (row, &(x, y)) in places.iter().enumerate() {
+            let d = (x - query.x) * (x - query.x) + (y - query.y) * (y - query.y);
+            if row != query.except && d < query.range * query.range {
+                all.push((d, id[row]));
+            }
+        }
+        all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        all.into_iter().take(query.most).map(|(_, id)| id).collect()
+    }
+
+    /// Coordinates on a coarse lattice make ties frequent; a few far ones fold onto the same cells.
+    fn place() -> impl Strategy<Value = (f32, f32)> {
+        prop_oneof![
+            8 => (-40i32..40, -40i32..40).prop_map(|(x, y)| (x as f32 * 0.5, y as f32 * 0.5)),
+            2 => (-20.0f32..20.0, -20.0f32..20.0),
+            1 => (-1e7f32..1e7, -1e7f32..1e7),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_brute_force(
+            places in proptest::collection::vec(place(), 1..400),
+            range in 0.1f32..30.0,
+            most in 0usize..=MAX_NEIGHBORS,
+            size in 0.3f32..10.0,
+            who in 0usize..400,
+        ) {
+            let (cells, id, places) = indexed(&places, size);
+            let except = who % places.len();
+            let (x, y) = places[except];
+            let query = Query { x, y, range, most, except };
+            let mut found = Nearest::default();
+            dispatch!(Level::new(), simd => nearest(simd, &cells, &id, query, &mut found));
+            let found: Vec<u32> = found.rows().iter().map(|&row| id[row as usize]).collect();
+            prop_assert_eq!(found, brute_force(&places, &id, query));
+        }
+    }
+
+    #[test]
+    fn order_does_not_depend_on_the_order_before() {
+        let places: Vec<(f32, f32)> = (0..200).map(|i| ((i * 37 % 61) as f32, (i * 17 % 53) as f32)).collect();
+        let id: Vec<u32> = (0..200).collect();
+        let by_id = |rows: &[usize]| {
+            let x: Vec<f32> = rows.iter().map(|&row| places[row].0).collect();
+            let y: Vec<f32> = rows.iter().map(|&row| places[row].1).collect();
+            let id: Vec<u32> = rows.iter().map(|&row| id[row]).collect();
+            let (mut cells, mut order) = (Cells::default(), Vec::new());
+            cells.sort(&x, &y, &id, 3.0, &mut order);
+            order.iter().map(|&row| id[row as usize]).collect::<Vec<_>>()
+        };
+        let forwards: Vec<usize> = (0..200).collect();
+        let backwards: Vec<usize> = (0..200).rev().collect();
+        assert_eq!(by_id(&forwards), by_id(&backwards));
+    }
+}

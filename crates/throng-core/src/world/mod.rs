@@ -1,0 +1,295 @@
+//! The world: all state that lasts from step to step. Stages see it through a frozen [`View`]; the one write is
+//! [`World::commit`].
+
+mod agents;
+mod movers;
+
+pub use agents::{Agent, Agents, Status};
+pub use movers::{Mover, MoverState};
+
+use crate::handover::{Commands, Moves};
+use crate::space::{Cells, Walls};
+use agents::Spare;
+use glam::{DVec2, Vec2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What the members of a cohort have in common.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cohort {
+    /// Whether members vanish when they arrive.
+    pub leaves: bool,
+    /// How close to its goal an agent has arrived, m.
+    pub goal_radius: f32,
+    /// Where the goal is an area: its ring, m from the world's origin.
+    pub area: Option<Vec<Vec2>>,
+}
+
+/// Somebody who is no longer in the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gone {
+    /// Who.
+    pub id: u32,
+    /// Which cohort.
+    pub cohort: u16,
+    /// When it arrived, s; negative where it never did.
+    pub arrival: f32,
+    /// When it began to walk, s.
+    pub start: f32,
+    /// How far it walked, m.
+    pub walked: f32,
+    /// Whether its numbers stopped making sense, so that it was put aside.
+    pub put_aside: bool,
+}
+
+/// All state that lasts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct World {
+    /// What must be added to positions for the scenario's coordinates.
+    pub origin: DVec2,
+    /// Step, s.
+    pub dt: f64,
+    /// Steps taken.
+    pub step: u64,
+    /// Who is present.
+    pub agents: Agents,
+    /// Who has left, in the order of leaving.
+    pub gone: Vec<Gone>,
+    /// What cohorts have in common.
+    pub cohorts: Vec<Cohort>,
+    /// Scripted bodies.
+    pub movers: Vec<Mover>,
+    /// Side of the neighbour index's cells, m.
+    pub cell_size: f32,
+    /// Walls and their index: rebuilt from the map, never saved.
+    #[serde(skip)]
+    pub walls: Walls,
+    #[serde(skip)]
+    cells: Cells,
+    #[serde(skip)]
+    mover_states: Vec<MoverState>,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    order: Vec<u32>,
+    spare: Spare,
+    keep: Vec<bool>,
+}
+
+/// The world as a stage sees it: frozen, shared, read-only.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Step, s.
+    pub dt: f32,
+    /// Simulated time, s.
+    pub time: f32,
+    /// Steps taken.
+    pub step: u64,
+    /// Who is present, sorted in space.
+    pub agents: &'a Agents,
+    /// Who is near.
+    pub cells: &'a Cells,
+    /// What is in the way.
+    pub walls: &'a Walls,
+    /// Scripted bodies, where they are now.
+    pub movers: &'a [MoverState],
+    /// What cohorts have in common.
+    pub cohorts: &'a [Cohort],
+}
+
+impl World {
+    /// An empty world.
+    pub fn new(origin: DVec2, dt: f64, cell_size: f32) -> World {
+        World {
+            origin,
+            dt,
+            step: 0,
+            agents: Agents::default(),
+            gone: Vec::new(),
+            cohorts: Vec::new(),
+            movers: Vec::new(),
+            cell_size,
+            walls: Walls::default(),
+            cells: Cells::default(),
+            mover_states: Vec::new(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Simulated time, s.
+    pub fn time(&self) -> f64 {
+        self.step as f64 * self.dt
+    }
+
+    /// The world as stages see it. [`World::settle`] must have followed the last change.
+    pub fn view(&self) -> View<'_> {
+        View {
+            dt: self.dt as f32,
+            time: self.time() as f32,
+            step: self.step,
+            agents: &self.agents,
+            cells: &self.cells,
+            walls: &self.walls,
+            movers: &self.mover_states,
+            cohorts: &self.cohorts,
+        }
+    }
+
+    /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
+    pub fn commit(&mut self, moves: &Moves, commands: &Commands) {
+        self.step += 1;
+        let any_gone = self.take_moves(moves, commands);
+        if any_gone {
+            self.remove_gone();
+        }
+        self.settle();
+    }
+
+    /// Sorts rows in space and brings what is derived from the state up to date.
+    pub fn settle(&mut self) {
+        let Scratch { order, spare, .. } = &mut self.scratch;
+        let agents = &mut self.agents;
+        self.cells.sort(&agents.x, &agents.y, &agents.id, self.cell_size, order);
+        agents.reorder(order, spare);
+        self.cells.take(&agents.x, &agents.y);
+        let (time, dt) = (self.step as f64 * self.dt, self.dt);
+        self.mover_states.clear();
+        self.mover_states.extend(self.movers.iter().map(|mover| mover.state(time, dt)));
+    }
+
+    /// Writes moves into the columns. Returns whether anybody has to be removed.
+    fn take_moves(&mut self, moves: &Moves, commands: &Commands) -> bool {
+        let (cohorts, time) = (&self.cohorts, self.time() as f32);
+        let agents = &mut self.agents;
+        self.scratch.keep.resize(agents.id.len(), true);
+        const C: usize = crate::CHUNK * 4;
+        let new = (
+            moves.x.par_chunks(C),
+            moves.y.par_chunks(C),
+            moves.vx.par_chunks(C),
+            moves.vy.par_chunks(C),
+            commands.frustration.par_chunks(C),
+        );
+        let old = (
+            agents.x.par_chunks_mut(C),
+            agents.y.par_chunks_mut(C),
+            agents.vx.par_chunks_mut(C),
+            agents.vy.par_chunks_mut(C),
+            agents.walked.par_chunks_mut(C),
+            agents.frustration.par_chunks_mut(C),
+        );
+        let fate = (
+            agents.goal_x.par_chunks(C),
+            agents.goal_y.par_chunks(C),
+            agents.cohort.par_chunks(C),
+            agents.start.par_chunks(C),
+            agents.arrival.par_chunks_mut(C),
+            agents.status.par_chunks_mut(C),
+            self.scratch.keep.par_chunks_mut(C),
+        );
+        (new, old, fate)
+            .into_par_iter()
+            .map(|(new, old, fate)| {
+                let (x, y, vx, vy, walked, frustration) = old;
+                let (goal_x, goal_y, cohort, start, arrival, status, keep) = fate;
+                let mut all_stay = true;
+                for row in 0..x.len() {
+                    let to = Vec2::new(new.0[row], new.1[row]);
+                    let sane = to.is_finite() && new.2[row].is_finite() && new.3[row].is_finite();
+                    keep[row] = sane;
+                    all_stay &= sane;
+                    if !sane {
+                        continue;
+                    }
+                    walked[row] += to.distance(Vec2::new(x[row], y[row]));
+                    (x[row], y[row], vx[row], vy[row]) = (to.x, to.y, new.2[row], new.3[row]);
+                    frustration[row] = new.4[row];
+                    let cohort = &cohorts[cohort[row] as usize];
+                    if status[row] == Status::Waiting && time >= start[row] {
+                        status[row] = Status::Walking;
+                    }
+                    if status[row] == Status::Walking && cohort.reached(to, Vec2::new(goal_x[row], goal_y[row])) {
+                        status[row] = Status::Arrived;
+                        arrival[row] = time;
+                        keep[row] = !cohort.leaves;
+                        all_stay &= keep[row];
+                    }
+                }
+                !all_stay
+            })
+            .reduce(|| false, |a, b| a | b)
+    }
+
+    fn remove_gone(&mut self) {
+        let agents = &self.agents;
+        let before = self.gone.len();
+        for (row, _) in self.scratch.keep.iter().enumerate().filter(|(_, keep)| !**keep) {
+            self.gone.push(Gone {
+                id: agents.id[row],
+                cohort: agents.cohort[row],
+                arrival: agents.arrival[row],
+                start: agents.start[row],
+                walked: agents.walked[row],
+                put_aside: agents.status[row] != Status::Arrived || !self.cohorts[agents.cohort[row] as usize].leaves,
+            });
+        }
+        self.gone[before..].sort_unstable_by_key(|gone| gone.id);
+        self.agents.retain(&self.scratch.keep);
+    }
+
+    /// A number that differs whenever the state differs in a bit, whatever the order of rows.
+    pub fn state_hash(&self) -> u64 {
+        let a = &self.agents;
+        let row_hash = |row: usize| {
+            let mut hash = mix(u64::from(a.id[row]) ^ 0x7468_726f_6e67);
+            for value in [
+                a.x[row], a.y[row], a.vx[row], a.vy[row], a.goal_x[row], a.goal_y[row], a.arrival[row],
+                a.frustration[row], a.walked[row],
+            ] {
+                hash = mix(hash ^ u64::from(value.to_bits()));
+            }
+            mix(hash ^ a.status[row] as u64)
+        };
+        // A sum of integers: the same in any order, so on any number of threads.
+        let present = (0..a.len()).into_par_iter().map(row_hash).reduce(|| 0, u64::wrapping_add);
+        let gone = self.gone.iter().fold(0u64, |sum, gone| {
+            let walked = (u64::from(gone.arrival.to_bits()) << 32) | u64::from(gone.walked.to_bits());
+            sum.wrapping_add(mix(mix(u64::from(gone.id)) ^ walked))
+        });
+        mix(present ^ mix(gone ^ mix(self.step)))
+    }
+}
+
+impl Cohort {
+    fn reached(&self, place: Vec2, goal: Vec2) -> bool {
+        match &self.area {
+            Some(ring) => crate::geom::inside_ring(place, ring).0,
+            None => place.distance_squared(goal) <= self.goal_radius * self.goal_radius,
+        }
+    }
+}
+
+/// One round of splitmix64's finaliser: every bit of the input reaches every bit of the output.
+fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl View<'_> {
+    /// A row's position.
+    #[inline(always)]
+    pub fn position(&self, row: usize) -> Vec2 {
+        Vec2::new(self.agents.x[row], self.agents.y[row])
+    }
+
+    /// A row's velocity.
+    #[inline(always)]
+    pub fn velocity(&self, row: usize) -> Vec2 {
+        Vec2::new(self.agents.vx[row], self.agents.vy[row])
+    }
+}

@@ -1,0 +1,56 @@
+//! Scripted bodies: they follow their path and avoid nobody.
+
+use glam::Vec2;
+use serde::{Deserialize, Serialize};
+
+/// A scripted body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mover {
+    /// m.
+    pub radius: f32,
+    /// Time (s) and place (m from the world's origin), rising in time. It stands before the first and after the last.
+    pub path: Vec<(f64, Vec2)>,
+}
+
+/// Where a scripted body is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MoverState {
+    /// m from the world's origin.
+    pub position: Vec2,
+    /// m/s, so that one step leads exactly to its next place.
+    pub velocity: Vec2,
+    /// m.
+    pub radius: f32,
+}
+
+impl Mover {
+    /// Where it is, and the velocity that leads to where it will be a step later.
+    pub fn state(&self, time: f64, dt: f64) -> MoverState {
+        let position = self.place(time);
+        let velocity = (self.place(time + dt) - position) / dt as f32;
+        MoverState { position, velocity, radius: self.radius }
+    }
+
+    fn place(&self, time: f64) -> Vec2 {
+        let after = self.path.partition_point(|&(t, _)| t <= time);
+        match (after.checked_sub(1).map(|before| self.path[before]), self.path.get(after)) {
+            (Some((t0, from)), Some(&(t1, to))) => from.lerp(to, ((time - t0) / (t1 - t0)) as f32),
+            (Some((_, last)), None) => last,
+            (None, Some(&(_, first))) => first,
+            (None, None) => Vec2::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stands_before_and_after_its_path() {
+        let car = Mover { radius: 1.0, path: vec![(1.0, Vec2::ZERO), (3.0, Vec2::new(4.0, 0.0))] };
+        assert_eq!(car.state(0.0, 0.5).velocity, Vec2::ZERO);
+        assert_eq!(car.state(2.0, 0.5), MoverState { position: Vec2::new(2.0, 0.0), velocity: Vec2::new(2.0, 0.0), radius: 1.0 });
+        assert_eq!(car.state(9.0, 0.5).position, Vec2::new(4.0, 0.0));
+    }
+}

@@ -1,0 +1,212 @@
+//! What one agent sees when it chooses: itself, others and walls, gathered into scratch memory.
+
+use crate::velocity_obstacle::{Cones, Planes};
+use arrayvec::ArrayVec;
+use fearless_simd::Simd;
+use glam::Vec2;
+use throng_core::handover::Intents;
+use throng_core::space::{LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
+use throng_core::world::View;
+
+/// The most scripted bodies that one agent looks at, nearest surfaces first.
+pub const MAX_MOVERS: usize = 16;
+/// The most walls that one agent looks at, nearest first.
+pub const MAX_WALLS: usize = 24;
+/// The most others that one agent looks at.
+pub const MAX_OTHERS: usize = MAX_NEIGHBORS + MAX_MOVERS;
+
+/// The agent who chooses.
+#[derive(Clone, Copy, Debug)]
+pub struct Ego {
+    /// Its row.
+    pub row: usize,
+    /// m.
+    pub position: Vec2,
+    /// m/s.
+    pub velocity: Vec2,
+    /// What it would like, m/s.
+    pub preferred: Vec2,
+    /// m.
+    pub radius: f32,
+    /// m/s.
+    pub max_speed: f32,
+    /// Step, s.
+    pub dt: f32,
+}
+
+/// How far an agent looks.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    /// m.
+    pub neighbor_distance: f32,
+    /// At most this many others.
+    pub max_neighbors: usize,
+    /// How far ahead walls count, s.
+    pub time_horizon_obstacles: f32,
+}
+
+/// Others, one column per property, relative to the agent who looks. Agents nearest first, then movers.
+#[derive(Clone, Debug)]
+pub struct Others {
+    /// How many.
+    pub len: usize,
+    /// Towards the other, m.
+    pub dx: [f32; MAX_OTHERS],
+    /// Towards the other, m.
+    pub dy: [f32; MAX_OTHERS],
+    /// The other's velocity, m/s.
+    pub vx: [f32; MAX_OTHERS],
+    /// The other's velocity, m/s.
+    pub vy: [f32; MAX_OTHERS],
+    /// Sum of radii, m.
+    pub reach: [f32; MAX_OTHERS],
+    /// The part of an avoidance that the agent who looks takes on.
+    pub share: [f32; MAX_OTHERS],
+    /// Which way to part from somebody at the same place: 1 or -1, opposite for the other.
+    pub part: [f32; MAX_OTHERS],
+    /// The other's row; movers count from `u32::MAX` down.
+    pub row: [u32; MAX_OTHERS],
+}
+
+impl Others {
+    fn push(&mut self, away: Vec2, velocity: Vec2, reach: f32, share: f32, part: f32, row: u32) {
+        let i = self.len;
+        (self.dx[i], self.dy[i]) = (away.x, away.y);
+        (self.vx[i], self.vy[i]) = (velocity.x, velocity.y);
+        (self.reach[i], self.share[i], self.part[i], self.row[i]) = (reach, share, part, row);
+        self.len += 1;
+    }
+
+    /// Towards one of them, m.
+    #[inline(always)]
+    pub fn towards(&self, i: usize) -> Vec2 {
+        Vec2::new(self.dx[i], self.dy[i])
+    }
+
+    /// The velocity of one of them, m/s.
+    #[inline(always)]
+    pub fn velocity(&self, i: usize) -> Vec2 {
+        Vec2::new(self.vx[i], self.vy[i])
+    }
+}
+
+/// Everything that one agent's choice needs; reused from agent to agent.
+#[derive(Clone, Debug)]
+pub struct Around {
+    /// Who is near.
+    pub others: Others,
+    /// Walls that face the agent, nearest first.
+    pub walls: ArrayVec<Wall, MAX_WALLS>,
+    /// Half-planes that a choice was made from.
+    pub planes: Planes,
+    /// Memory of the linear program's dense case.
+    pub projected: Planes,
+    /// Cones that a choice was made from.
+    pub cones: Cones,
+    nearest: Nearest,
+}
+
+impl Default for Around {
+    fn default() -> Around {
+        const NONE: [f32; MAX_OTHERS] = [0.0; MAX_OTHERS];
+        Around {
+            others: Others {
+                len: 0,
+                dx: NONE,
+                dy: NONE,
+                vx: NONE,
+                vy: NONE,
+                reach: NONE,
+                share: NONE,
+                part: NONE,
+                row: [0; MAX_OTHERS],
+            },
+            walls: ArrayVec::new(),
+            planes: Planes::default(),
+            projected: Planes::default(),
+            cones: Cones::new(),
+            nearest: Nearest::default(),
+        }
+    }
+}
+
+const _: () = assert!(MAX_OTHERS % LANES == 0);
+
+impl Around {
+    /// Looks around from a row.
+    #[inline(always)]
+    pub fn look<S: Simd>(&mut self, simd: S, view: View<'_>, intents: &Intents, row: usize, reach: &Reach) -> Ego {
+        let agents = view.agents;
+        let ego = Ego {
+            row,
+            position: view.position(row),
+            velocity: view.velocity(row),
+            preferred: Vec2::new(intents.vx[row], intents.vy[row]),
+            radius: agents.radius[row],
+            max_speed: agents.max_speed[row],
+            dt: view.dt,
+        };
+        self.find_walls(view, &ego, reach);
+        self.find_agents(simd, view, &ego, reach);
+        self.find_movers(view, &ego, reach);
+        ego
+    }
+
+    #[inline(always)]
+    fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach) {
+        let agents = view.agents;
+        let query = Query {
+            x: ego.position.x,
+            y: ego.position.y,
+            range: reach.neighbor_distance,
+            most: reach.max_neighbors,
+            except: ego.row,
+        };
+        nearest(simd, view.cells, &agents.id, query, &mut self.nearest);
+        self.others.len = 0;
+        let mine = agents.responsibility[ego.row];
+        for &row in self.nearest.rows() {
+            let other = row as usize;
+            let away = view.position(other) - ego.position;
+            if self.walls.iter().any(|wall| wall.blocks(ego.position, ego.position + away)) {
+                continue;
+            }
+            let total = mine + agents.responsibility[other];
+            let share = if total > 0.0 { mine / total } else { 0.0 };
+            let part = if agents.id[ego.row] < agents.id[other] { 1.0 } else { -1.0 };
+            let radii = ego.radius + agents.radius[other];
+            self.others.push(away, view.velocity(other), radii, share, part, row);
+        }
+    }
+
+    /// Scripted bodies count by their surface: a wide one must be seen before its middle is near.
+    fn find_movers(&mut self, view: View<'_>, ego: &Ego, reach: &Reach) {
+        for (index, mover) in view.movers.iter().enumerate() {
+            let away = mover.position - ego.position;
+            let radii = ego.radius + mover.radius;
+            let seen = away.length() - mover.radius < reach.neighbor_distance;
+            if seen && self.others.len < MAX_OTHERS {
+                self.others.push(away, mover.velocity, radii, 1.0, 1.0, u32::MAX - index as u32);
+            }
+        }
+    }
+
+    fn find_walls(&mut self, view: View<'_>, ego: &Ego, reach: &Reach) {
+        self.walls.clear();
+        let range = reach.time_horizon_obstacles * ego.max_speed + ego.radius;
+        for wall in view.walls.near(ego.position) {
+            let distance = wall.closest(ego.position).distance_squared(ego.position);
+            if distance >= range * range || !wall.faces(ego.position) {
+                continue;
+            }
+            let nearer = |other: &Wall| other.closest(ego.position).distance_squared(ego.position) <= distance;
+            let place = self.walls.iter().position(|other| !nearer(other)).unwrap_or(self.walls.len());
+            if self.walls.is_full() && place < MAX_WALLS {
+                self.walls.pop();
+            }
+            if !self.walls.is_full() {
+                self.walls.insert(place, *wall);
+            }
+        }
+    }
+}

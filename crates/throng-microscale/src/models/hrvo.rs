@@ -1,0 +1,63 @@
+//! # Hybrid reciprocal velocity obstacles (Snape et al. 2011; 2012, section 2.B)
+//! The side that the agent should not pass on is taken from VO, the other from RVO: whoever is on the right of the
+//! centre line goes right.
+
+use crate::LocalModel;
+use crate::around::{Around, Ego, Others, Reach};
+use crate::velocity_obstacle::{Cone, clear_path, wall_planes};
+use fearless_simd::Simd;
+use glam::Vec2;
+use throng_core::geom::det;
+
+throng_core::params! {
+    /// Hybrid reciprocal velocity obstacles: one side from VO, one from RVO, so that both pass on the same side.
+    pub struct Hrvo("hrvo") {
+        /// How far ahead collisions with walls count.
+        time_horizon_obstacles: f32 = 1.0, "s", Limit::above(0.0).up_to(1000.0);
+        /// Others further away than this do not count.
+        neighbor_distance: f32 = 5.0, "m", Limit::from(0.0).up_to(1000.0);
+        /// At most this many others count, the nearest ones.
+        max_neighbors: usize = 10, "", Limit::from(0.0).up_to(64.0);
+    }
+}
+
+impl LocalModel for Hrvo {
+    fn reach(&self) -> Reach {
+        Reach {
+            neighbor_distance: self.neighbor_distance,
+            max_neighbors: self.max_neighbors,
+            time_horizon_obstacles: self.time_horizon_obstacles,
+        }
+    }
+
+    #[inline(always)]
+    fn choose<S: Simd>(&self, _: S, ego: &Ego, around: &mut Around) -> Vec2 {
+        around.planes.clear();
+        wall_planes(ego, &around.walls, self.time_horizon_obstacles, &mut around.planes);
+        around.cones.clear();
+        let others = &around.others;
+        for other in 0..others.len {
+            around.cones.push(cone(ego, others, other));
+        }
+        clear_path(&around.cones, &around.planes, ego.preferred, ego.max_speed)
+    }
+}
+
+fn cone(ego: &Ego, others: &Others, other: usize) -> Cone {
+    let (towards, reach, share) = (others.towards(other), others.reach[other], others.share[other]);
+    let reciprocal_apex = ego.velocity.lerp(others.velocity(other), share);
+    let reciprocal = Cone::new(ego, towards, reach, reciprocal_apex, share, others.part[other]);
+    let sine = det(reciprocal.right, reciprocal.left);
+    if towards.length_squared() <= reach * reach || sine <= 1e-6 {
+        return reciprocal;
+    }
+    // Sides are parallel in both cones, so the apex slides along the reciprocal side until it meets the other's.
+    let gap = others.velocity(other) - reciprocal_apex;
+    let on_the_left = det(towards, ego.velocity - reciprocal_apex) > 0.0;
+    let apex = if on_the_left {
+        reciprocal_apex + reciprocal.left * (det(reciprocal.right, gap) / sine)
+    } else {
+        reciprocal_apex + reciprocal.right * (det(gap, reciprocal.left) / sine)
+    };
+    Cone { apex, ..reciprocal }
+}

@@ -1,0 +1,46 @@
+//! # Reciprocal velocity obstacles (van den Berg et al. 2008; Snape et al. 2012, section 2.A)
+//! The other takes on its part of the avoidance, so the apex lies between both velocities, by the shares.
+
+use crate::LocalModel;
+use crate::around::{Around, Ego, Reach};
+use crate::velocity_obstacle::{Cone, clear_path, wall_planes};
+use fearless_simd::Simd;
+use glam::Vec2;
+
+throng_core::params! {
+    /// Reciprocal velocity obstacles: others are expected to take on their share of an avoidance.
+    pub struct Rvo("rvo") {
+        /// How far ahead collisions with walls count.
+        time_horizon_obstacles: f32 = 1.0, "s", Limit::above(0.0).up_to(1000.0);
+        /// Others further away than this do not count.
+        neighbor_distance: f32 = 5.0, "m", Limit::from(0.0).up_to(1000.0);
+        /// At most this many others count, the nearest ones.
+        max_neighbors: usize = 10, "", Limit::from(0.0).up_to(64.0);
+    }
+}
+
+impl LocalModel for Rvo {
+    fn reach(&self) -> Reach {
+        Reach {
+            neighbor_distance: self.neighbor_distance,
+            max_neighbors: self.max_neighbors,
+            time_horizon_obstacles: self.time_horizon_obstacles,
+        }
+    }
+
+    #[inline(always)]
+    fn choose<S: Simd>(&self, _: S, ego: &Ego, around: &mut Around) -> Vec2 {
+        around.planes.clear();
+        wall_planes(ego, &around.walls, self.time_horizon_obstacles, &mut around.planes);
+        around.cones.clear();
+        let others = &around.others;
+        for other in 0..others.len {
+            around.cones.push({
+                let (towards, reach, share) = (others.towards(other), others.reach[other], others.share[other]);
+                let apex = ego.velocity.lerp(others.velocity(other), share);
+                Cone::new(ego, towards, reach, apex, share, others.part[other])
+            });
+        }
+        clear_path(&around.cones, &around.planes, ego.preferred, ego.max_speed)
+    }
+}

@@ -1,0 +1,119 @@
+//! The stage around a local model: who looks where, in parallel, and what can be told of it afterwards.
+
+use crate::around::{Around, Ego, Reach};
+use fearless_simd::{Level, Simd, dispatch};
+use glam::Vec2;
+use rayon::prelude::*;
+use throng_core::CHUNK;
+use throng_core::handover::{Commands, Intents};
+use throng_core::params::Params;
+use throng_core::world::View;
+
+/// A local model: how far it looks, and what it chooses. Everything else comes by itself.
+pub trait LocalModel: Params {
+    /// How far it looks.
+    fn reach(&self) -> Reach;
+    /// Chooses a velocity from what is around.
+    fn choose<S: Simd>(&self, simd: S, ego: &Ego, around: &mut Around) -> Vec2;
+}
+
+/// Which rows a model is asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Rows<'a> {
+    /// All.
+    All,
+    /// Those of the cohorts that are marked.
+    Cohorts(&'a [bool]),
+}
+
+impl Rows<'_> {
+    #[inline(always)]
+    fn have(&self, cohort: u16) -> bool {
+        match self {
+            Rows::All => true,
+            Rows::Cohorts(marked) => marked[cohort as usize],
+        }
+    }
+}
+
+/// What one agent saw and chose.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The agent.
+    pub ego: Ego,
+    /// What was around it.
+    pub around: Around,
+    /// What it chose, m/s.
+    pub chosen: Vec2,
+}
+
+/// A local model as the engine holds it: one virtual call per step, none per agent.
+pub trait Microscale: Send + Sync {
+    /// Writes the velocity that every agent among `rows` chooses.
+    fn run(&self, view: View<'_>, rows: Rows<'_>, input: &Intents, out: &mut Commands);
+    /// Tells what one agent sees and chooses now.
+    fn explain(&self, view: View<'_>, input: &Intents, row: usize) -> Box<Seen>;
+    /// How far it looks.
+    fn looks(&self) -> Reach;
+}
+
+impl<M: LocalModel> Microscale for M {
+    fn run(&self, view: View<'_>, rows: Rows<'_>, input: &Intents, out: &mut Commands) {
+        let level = Level::new();
+        let columns = (
+            out.vx.par_chunks_mut(CHUNK),
+            out.vy.par_chunks_mut(CHUNK),
+            out.frustration.par_chunks_mut(CHUNK),
+        );
+        columns.into_par_iter().enumerate().for_each(|(chunk, out)| {
+            dispatch!(level, simd => choose_chunk(simd, self, view, rows, input, chunk * CHUNK, out))
+        });
+    }
+
+    fn explain(&self, view: View<'_>, input: &Intents, row: usize) -> Box<Seen> {
+        let mut around = Around::default();
+        let (ego, chosen) = dispatch!(Level::new(), simd => choose_row(simd, self, view, input, row, &mut around));
+        Box::new(Seen { ego, around, chosen })
+    }
+
+    fn looks(&self) -> Reach {
+        self.reach()
+    }
+}
+
+type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32]);
+
+#[inline(always)]
+fn choose_chunk<S: Simd, M: LocalModel>(
+    simd: S,
+    model: &M,
+    view: View<'_>,
+    rows: Rows<'_>,
+    input: &Intents,
+    first: usize,
+    (vx, vy, frustration): Columns<'_>,
+) {
+    let mut around = Around::default();
+    for i in 0..vx.len() {
+        let row = first + i;
+        if rows.have(view.agents.cohort[row]) {
+            let (_, chosen) = choose_row(simd, model, view, input, row, &mut around);
+            (vx[i], vy[i]) = chosen.into();
+            frustration[i] = view.agents.frustration[row];
+        }
+    }
+}
+
+#[inline(always)]
+fn choose_row<S: Simd, M: LocalModel>(
+    simd: S,
+    model: &M,
+    view: View<'_>,
+    input: &Intents,
+    row: usize,
+    around: &mut Around,
+) -> (Ego, Vec2) {
+    let ego = around.look(simd, view, input, row, &model.reach());
+    let chosen = model.choose(simd, &ego, around);
+    (ego, chosen)
+}

@@ -1,0 +1,176 @@
+//! # The permitted velocity closest to the preferred one (van den Berg et al. 2011, section 5)
+//! The incremental linear program of de Berg et al., chapter 4, in two dimensions, and the three-dimensional one
+//! for dense crowds, where the forbidden sides give way equally.
+//!
+//! Deviation: planes are added nearest first instead of in random order. When nothing is permitted the late planes
+//! give way, and those of far agents matter least; and a fixed order keeps runs the same.
+
+use super::Planes;
+use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
+use glam::Vec2;
+use throng_core::geom::{at_most, det, left};
+use throng_core::space::LANES;
+
+/// Lines closer to parallel than this have no useful intersection.
+const PARALLEL: f32 = 1e-5;
+
+/// What a program looks for within the speed disc.
+#[derive(Clone, Copy)]
+enum Aim {
+    /// The velocity closest to this one.
+    Closest(Vec2),
+    /// The velocity furthest along this unit vector.
+    Furthest(Vec2),
+}
+
+/// The permitted velocity closest to `preferred`; where there is none, the one that violates others' planes least.
+#[inline(always)]
+pub fn closest<S: Simd>(
+    simd: S,
+    planes: &mut Planes,
+    projected: &mut Planes,
+    preferred: Vec2,
+    max_speed: f32,
+) -> Vec2 {
+    planes.pad();
+    match plane_program(simd, planes, max_speed, Aim::Closest(preferred)) {
+        Ok(best) => best,
+        Err((failed, best)) => space_program(simd, planes, projected, max_speed, failed, best),
+    }
+}
+
+/// Adds plane after plane; only one that forbids the best so far changes it. `Err` has the plane that left nothing.
+#[inline(always)]
+fn plane_program<S: Simd>(simd: S, planes: &Planes, max_speed: f32, aim: Aim) -> Result<Vec2, (usize, Vec2)> {
+    let mut best = match aim {
+        Aim::Closest(preferred) => at_most(preferred, max_speed),
+        Aim::Furthest(direction) => direction * max_speed,
+    };
+    let mut from = 0;
+    while let Some(plane) = first_violated(simd, planes, from, best) {
+        best = on_line(simd, planes, plane, max_speed, aim).ok_or((plane, best))?;
+        from = plane + 1;
+    }
+    Ok(best)
+}
+
+#[inline(always)]
+fn first_violated<S: Simd>(simd: S, planes: &Planes, from: usize, velocity: Vec2) -> Option<usize> {
+    let (vx, vy) = (f32x8::splat(simd, velocity.x), f32x8::splat(simd, velocity.y));
+    let mut wanted = !0u64 << (from % LANES);
+    for block in (from - from % LANES..planes.len).step_by(LANES) {
+        let (px, py, dx, dy) = load(simd, planes, block);
+        let violation = dx * (py - vy) - dy * (px - vx);
+        let violated = violation.simd_gt(f32x8::splat(simd, 0.0)).to_bitmask() & wanted;
+        if violated != 0 {
+            return Some(block + violated.trailing_zeros() as usize);
+        }
+        wanted = !0;
+    }
+    None
+}
+
+/// The best on one plane's line, within the speed disc and the planes before it.
+#[inline(always)]
+fn on_line<S: Simd>(simd: S, planes: &Planes, plane: usize, max_speed: f32, aim: Aim) -> Option<Vec2> {
+    let (point, direction) = (planes.point(plane), planes.direction(plane));
+    let along = point.dot(direction);
+    let discriminant = along * along + max_speed * max_speed - point.length_squared();
+    if discriminant < 0.0 {
+        return None;
+    }
+    let root = discriminant.sqrt();
+    let (low, high) = interval(simd, planes, plane, -along - root, -along + root)?;
+    let t = match aim {
+        Aim::Furthest(wish) => {
+            if wish.dot(direction) > 0.0 {
+                high
+            } else {
+                low
+            }
+        }
+        Aim::Closest(wish) => direction.dot(wish - point).max(low).min(high),
+    };
+    Some(point + t * direction)
+}
+
+/// What the planes before `plane` leave of its line.
+#[inline(always)]
+fn interval<S: Simd>(simd: S, planes: &Planes, plane: usize, low: f32, high: f32) -> Option<(f32, f32)> {
+    let splat = |value: f32| f32x8::splat(simd, value);
+    let (point, direction) = (planes.point(plane), planes.direction(plane));
+    let (x, y, along_x, along_y) = (splat(point.x), splat(point.y), splat(direction.x), splat(direction.y));
+    let (mut lows, mut highs) = (splat(low), splat(high));
+    let zero = splat(0.0);
+    for block in (0..plane).step_by(LANES) {
+        let (px, py, dx, dy) = load(simd, planes, block);
+        let counts = if plane - block >= LANES { !0 } else { !(!0u64 << (plane - block)) };
+        let cross = along_x * dy - along_y * dx;
+        let offset = dx * (y - py) - dy * (x - px);
+        let parallel = cross.abs().simd_le(splat(PARALLEL));
+        if (parallel & offset.simd_lt(zero)).to_bitmask() & counts != 0 {
+            return None;
+        }
+        let meets = (!parallel).to_bitmask() & counts;
+        let t = offset / parallel.select(splat(1.0), cross);
+        let limits_high = mask32x8::from_bitmask(simd, cross.simd_gt(zero).to_bitmask() & meets);
+        let limits_low = mask32x8::from_bitmask(simd, cross.simd_lt(zero).to_bitmask() & meets);
+        highs = limits_high.select(highs.min(t), highs);
+        lows = limits_low.select(lows.max(t), lows);
+    }
+    let (low, high) = (lows.reduce_max(), highs.reduce_min());
+    (low <= high).then_some((low, high))
+}
+
+/// Lets others' planes give way equally until something is permitted; walls stay where they are.
+fn space_program<S: Simd>(
+    simd: S,
+    planes: &Planes,
+    projected: &mut Planes,
+    max_speed: f32,
+    first: usize,
+    mut best: Vec2,
+) -> Vec2 {
+    let mut deepest = 0.0;
+    for plane in first..planes.len {
+        if planes.violation(plane, best) <= deepest {
+            continue;
+        }
+        project(planes, plane, projected);
+        // Up the slope of this plane's violation. It cannot fail but by rounding, and then the best stands.
+        let uphill = left(planes.direction(plane));
+        if let Ok(better) = plane_program(simd, projected, max_speed, Aim::Furthest(uphill)) {
+            best = better;
+        }
+        deepest = planes.violation(plane, best);
+    }
+    best
+}
+
+/// Where earlier planes are violated as much as `plane`: lines in the plane of velocities.
+fn project(planes: &Planes, plane: usize, projected: &mut Planes) {
+    let (point, direction) = (planes.point(plane), planes.direction(plane));
+    projected.clear();
+    for wall in 0..planes.walls {
+        projected.push(planes.point(wall), planes.direction(wall));
+    }
+    for earlier in planes.walls..plane {
+        let (other_point, other_direction) = (planes.point(earlier), planes.direction(earlier));
+        let cross = det(direction, other_direction);
+        let meeting = if cross.abs() > PARALLEL {
+            point + direction * (det(other_direction, point - other_point) / cross)
+        } else if direction.dot(other_direction) > 0.0 {
+            continue;
+        } else {
+            0.5 * (point + other_point)
+        };
+        projected.push(meeting, (other_direction - direction).normalize_or_zero());
+    }
+    projected.pad();
+}
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, planes: &Planes, block: usize) -> (f32x8<S>, f32x8<S>, f32x8<S>, f32x8<S>) {
+    let column = |column: &[f32]| f32x8::from_slice(simd, &column[block..block + LANES]);
+    (column(&planes.px), column(&planes.py), column(&planes.dx), column(&planes.dy))
+}

@@ -1,0 +1,13 @@
+//! Shared mathematics of velocity obstacles, written once.
+
+mod clear_path;
+mod cone;
+mod half_plane;
+mod linear_program;
+mod wall;
+
+pub use clear_path::clear_path;
+pub use cone::{Cone, Cones};
+pub use half_plane::{Planes, peer_planes};
+pub use linear_program::closest;
+pub use wall::wall_planes;

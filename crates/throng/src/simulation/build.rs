@@ -1,0 +1,188 @@
+//! From a checked scenario to a simulation.
+
+use super::{Handover, Local, Plan, Simulation, Stages, Timings, local};
+use crate::catalog;
+use crate::scenario::{Cohort, FloorPlan, Goal, Scenario, Settings};
+use glam::{DVec2, Vec2};
+use throng_core::space::{Wall, Walls};
+use throng_core::world::{self, Agent, Mover, Status, World};
+
+/// Why a scenario cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The catalog has no such model.
+    #[error("unknown {stage} model `{name}`; known: {known}")]
+    UnknownModel {
+        /// The stage.
+        stage: &'static str,
+        /// The name as written.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The operating system refused.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl Simulation {
+    /// A simulation on all cores.
+    pub fn new(scenario: &Scenario) -> Result<Simulation, BuildError> {
+        Simulation::with_threads(scenario, 0)
+    }
+
+    /// A simulation on a number of threads; 0 means all cores. The result is the same on any number.
+    pub fn with_threads(scenario: &Scenario, threads: usize) -> Result<Simulation, BuildError> {
+        let stages = stages(scenario)?;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| BuildError::Threads { threads, reason: error.to_string() })?;
+        let origin = origin(scenario);
+        let reach = stages.microscale.iter().map(|local| local.model.looks());
+        let cell_size = reach.clone().map(|reach| reach.neighbor_distance).fold(0.0, f32::max) / 2.0;
+        let mut world = World::new(origin, scenario.dt, if cell_size > 0.0 { cell_size } else { 2.0 });
+        populate(&mut world, scenario);
+        let fastest = world.agents.max_speed.iter().copied().fold(0.0, f32::max);
+        let widest = world.agents.radius.iter().copied().fold(0.0, f32::max);
+        let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(scenario.dt as f32 * 2.0, f32::max);
+        let wall_range = horizon * fastest + widest;
+        world.walls = walls(&scenario.map, origin, wall_range);
+        world.settle();
+        Ok(Simulation {
+            plan: Plan {
+                until: scenario.until,
+                agents: world.agents.len(),
+                events: scenario.events.clone(),
+                next_event: 0,
+                map: scenario.map.clone(),
+                wall_range,
+            },
+            world,
+            stages,
+            handover: Handover::default(),
+            timings: Timings::default(),
+            pool,
+        })
+    }
+}
+
+fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
+    let pipeline = &scenario.pipeline;
+    let unknown = |stage: catalog::Stage, title, name: &str| BuildError::UnknownModel {
+        stage: title,
+        name: name.into(),
+        known: catalog::names(stage).join(", "),
+    };
+    Ok(Stages {
+        macroscale: catalog::macroscale(&pipeline.macroscale)
+            .ok_or_else(|| unknown(catalog::Stage::Macroscale, "macroscale", &pipeline.macroscale))?,
+        microscale: locals(scenario)?,
+        motion: catalog::motion(&pipeline.motion, &[&scenario.params])
+            .ok_or_else(|| unknown(catalog::Stage::Motion, "motion", &pipeline.motion))?,
+    })
+}
+
+/// One local model for all cohorts that share its name and its values.
+fn locals(scenario: &Scenario) -> Result<Vec<Local>, BuildError> {
+    let mut kinds: Vec<(&str, &Settings)> = Vec::new();
+    let mut marked: Vec<Vec<bool>> = Vec::new();
+    for (index, cohort) in scenario.cohorts.iter().enumerate() {
+        let name = cohort.microscale.as_deref().unwrap_or(&scenario.pipeline.microscale);
+        let kind = (name, &cohort.params);
+        let place = kinds.iter().position(|&other| other == kind).unwrap_or_else(|| {
+            kinds.push(kind);
+            marked.push(vec![false; scenario.cohorts.len()]);
+            kinds.len() - 1
+        });
+        marked[place][index] = true;
+    }
+    let alone = kinds.len() == 1;
+    let mut locals = Vec::new();
+    for ((name, settings), marked) in kinds.into_iter().zip(marked) {
+        let model = catalog::microscale(name, &[&scenario.params, settings]).ok_or_else(|| {
+            let known = catalog::names(catalog::Stage::Microscale).join(", ");
+            BuildError::UnknownModel { stage: "microscale", name: name.into(), known }
+        })?;
+        locals.push(Local { model, cohorts: (!alone).then_some(marked) });
+    }
+    Ok(locals)
+}
+
+/// The middle of everything, so that positions are small numbers wherever the map lies.
+fn origin(scenario: &Scenario) -> DVec2 {
+    let (mut low, mut high) = (DVec2::MAX, DVec2::MIN);
+    let mut see = |place: DVec2| (low, high) = (low.min(place), high.max(place));
+    for agent in scenario.cohorts.iter().flat_map(|cohort| &cohort.agents) {
+        see(agent.position);
+    }
+    let rings = scenario.map.obstacles.iter().map(|(_, ring)| ring).chain(scenario.map.walkable.iter().flatten());
+    rings.chain(&scenario.map.walls).flatten().for_each(|&place| see(place));
+    if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO }
+}
+
+fn populate(world: &mut World, scenario: &Scenario) {
+    let origin = world.origin;
+    for (index, cohort) in scenario.cohorts.iter().enumerate() {
+        world.cohorts.push(shared(cohort, scenario, origin));
+        for agent in &cohort.agents {
+            let position = local(agent.position, origin);
+            let goal = match agent.goal {
+                Goal::Point(goal) => local(goal, origin),
+                Goal::Area(_) => position,
+            };
+            world.agents.push(Agent {
+                id: world.agents.len() as u32,
+                x: position.x,
+                y: position.y,
+                vx: 0.0,
+                vy: 0.0,
+                goal_x: goal.x,
+                goal_y: goal.y,
+                radius: agent.radius as f32,
+                preferred_speed: agent.preferred_speed as f32,
+                max_speed: agent.max_speed as f32,
+                responsibility: cohort.responsibility as f32,
+                start: agent.start as f32,
+                arrival: -1.0,
+                walked: 0.0,
+                frustration: 0.0,
+                cohort: index as u16,
+                status: if agent.start > 0.0 { Status::Waiting } else { Status::Walking },
+            });
+        }
+    }
+    world.movers = scenario
+        .movers
+        .iter()
+        .map(|mover| Mover {
+            radius: mover.radius as f32,
+            path: mover.path.iter().map(|&(t, place)| (t, local(place, origin))).collect(),
+        })
+        .collect();
+}
+
+fn shared(cohort: &Cohort, scenario: &Scenario, origin: DVec2) -> world::Cohort {
+    world::Cohort {
+        leaves: cohort.leaves,
+        goal_radius: cohort.goal_radius as f32,
+        area: cohort.agents.first().and_then(|agent| area(scenario, agent.goal, origin)),
+    }
+}
+
+fn area(scenario: &Scenario, goal: Goal, origin: DVec2) -> Option<Vec<Vec2>> {
+    match goal {
+        Goal::Point(_) => None,
+        Goal::Area(area) => Some(scenario.areas.get(area as usize)?.iter().map(|&p| local(p, origin)).collect()),
+    }
+}
+
+pub(super) fn walls(_map: &FloorPlan, _origin: DVec2, range: f32) -> Walls {
+    let walls: Vec<Wall> = Vec::new();
+    Walls::new(walls, range)
+}
