@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 use fearless_simd::Simd;
 use glam::Vec2;
 use throng_core::handover::Intents;
-use throng_core::space::{LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
+use throng_core::space::{Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
 use throng_core::world::View;
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
@@ -103,6 +103,7 @@ pub struct Around {
     pub projected: Planes,
     /// Cones that a choice was made from.
     pub cones: Cones,
+    crowd: Crowd,
     nearest: Nearest,
 }
 
@@ -125,6 +126,7 @@ impl Default for Around {
             planes: Planes::default(),
             projected: Planes::default(),
             cones: Cones::new(),
+            crowd: Crowd::default(),
             nearest: Nearest::default(),
         }
     }
@@ -152,6 +154,12 @@ impl Around {
         ego
     }
 
+    /// How far away the nearest other agent is, m.
+    #[inline(always)]
+    pub fn room(&self) -> f32 {
+        self.nearest.distances_squared().first().map_or(f32::INFINITY, |squared| squared.sqrt())
+    }
+
     #[inline(always)]
     fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach) {
         let agents = view.agents;
@@ -162,7 +170,7 @@ impl Around {
             most: reach.max_neighbors,
             except: ego.row,
         };
-        nearest(simd, view.cells, &agents.id, query, &mut self.nearest);
+        nearest(simd, view.cells, &agents.id, query, &mut self.crowd, &mut self.nearest);
         self.others.len = 0;
         let mine = agents.responsibility[ego.row];
         for &row in self.nearest.rows() {

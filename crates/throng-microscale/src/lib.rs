@@ -2,10 +2,12 @@
 
 mod around;
 mod models;
+mod patience;
 mod stage;
 mod velocity_obstacle;
 
 pub use around::{Around, Ego, Others, Reach};
 pub use models::{Hrvo, Orca, Rvo, Unaware, Vo};
-pub use stage::{LocalModel, Microscale, Rows, Seen};
+pub use patience::Patience;
+pub use stage::{Local, LocalModel, Microscale, Rows, Seen};
 pub use velocity_obstacle::{Cone, Planes};

@@ -1,6 +1,7 @@
 //! The stage around a local model: who looks where, in parallel, and what can be told of it afterwards.
 
 use crate::around::{Around, Ego, Reach};
+use crate::patience::Patience;
 use fearless_simd::{Level, Simd, dispatch};
 use glam::Vec2;
 use rayon::prelude::*;
@@ -57,13 +58,23 @@ pub trait Microscale: Send + Sync {
     fn looks(&self) -> Reach;
 }
 
-impl<M: LocalModel> Microscale for M {
+/// A local model and how patient its agents are.
+#[derive(Clone, Copy, Debug)]
+pub struct Local<M> {
+    /// What they choose by.
+    pub model: M,
+    /// What they do when they are held up.
+    pub patience: Patience,
+}
+
+impl<M: LocalModel> Microscale for Local<M> {
     fn run(&self, view: View<'_>, rows: Rows<'_>, input: &Intents, out: &mut Commands) {
         let level = Level::new();
         let columns = (
             out.vx.par_chunks_mut(CHUNK),
             out.vy.par_chunks_mut(CHUNK),
             out.frustration.par_chunks_mut(CHUNK),
+            out.room.par_chunks_mut(CHUNK),
         );
         columns.into_par_iter().enumerate().for_each(|(chunk, out)| {
             dispatch!(level, simd => choose_chunk(simd, self, view, rows, input, chunk * CHUNK, out))
@@ -72,48 +83,58 @@ impl<M: LocalModel> Microscale for M {
 
     fn explain(&self, view: View<'_>, input: &Intents, row: usize) -> Box<Seen> {
         let mut around = Around::default();
-        let (ego, chosen) = dispatch!(Level::new(), simd => choose_row(simd, self, view, input, row, &mut around));
-        Box::new(Seen { ego, around, chosen })
+        let choice = dispatch!(Level::new(), simd => self.choose(simd, view, input, row, &mut around));
+        Box::new(Seen { ego: choice.ego, around, chosen: choice.velocity })
     }
 
     fn looks(&self) -> Reach {
-        self.reach()
+        self.model.reach()
     }
 }
 
-type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32]);
+type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [f32]);
 
 #[inline(always)]
 fn choose_chunk<S: Simd, M: LocalModel>(
     simd: S,
-    model: &M,
+    local: &Local<M>,
     view: View<'_>,
     rows: Rows<'_>,
     input: &Intents,
     first: usize,
-    (vx, vy, frustration): Columns<'_>,
+    (vx, vy, frustration, room): Columns<'_>,
 ) {
     let mut around = Around::default();
     for i in 0..vx.len() {
         let row = first + i;
         if rows.have(view.agents.cohort[row]) {
-            let (_, chosen) = choose_row(simd, model, view, input, row, &mut around);
-            (vx[i], vy[i]) = chosen.into();
-            frustration[i] = view.agents.frustration[row];
+            let choice = local.choose(simd, view, input, row, &mut around);
+            (vx[i], vy[i]) = choice.velocity.into();
+            frustration[i] = choice.frustration;
+            room[i] = around.room();
         }
     }
 }
 
-#[inline(always)]
-fn choose_row<S: Simd, M: LocalModel>(
-    simd: S,
-    model: &M,
-    view: View<'_>,
-    input: &Intents,
-    row: usize,
-    around: &mut Around,
-) -> (Ego, Vec2) {
-    let ego = around.look(simd, view, input, row, &model.reach());
-    let chosen = model.choose(simd, &ego, around);
-    (ego, chosen)
+struct Choice {
+    ego: Ego,
+    velocity: Vec2,
+    frustration: f32,
+}
+
+impl<M: LocalModel> Local<M> {
+    #[inline(always)]
+    fn choose<S: Simd>(
+        &self,
+        simd: S,
+        view: View<'_>,
+        input: &Intents,
+        row: usize,
+        around: &mut Around,
+    ) -> Choice {
+        let mut ego = around.look(simd, view, input, row, &self.model.reach());
+        let frustration = self.patience.turn(&mut ego, view.agents.frustration[row]);
+        let velocity = self.model.choose(simd, &ego, around);
+        Choice { ego, velocity, frustration }
+    }
 }

@@ -1,8 +1,10 @@
 //! Stage 4, MOVE: bodies take their velocities.
 
 mod holonomic;
+mod separation;
 
 pub use holonomic::{AccelerationLimited, Holonomic};
+pub use separation::{Separation, SeparationParams};
 
 use throng_core::handover::{Commands, Moves};
 use throng_core::world::View;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
 use throng_macroscale::{Macroscale, Straight};
-use throng_microscale::{Hrvo, Microscale, Orca, Rvo, Unaware, Vo};
+use throng_microscale::{Hrvo, Local, LocalModel, Microscale, Orca, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Holonomic, Motion};
 
 /// A stage of the pipeline.
@@ -58,11 +58,11 @@ struct Model<Build> {
 type BuildMicroscale = fn(&[&Settings]) -> Box<dyn Microscale>;
 type BuildMotion = fn(&[&Settings]) -> Box<dyn Motion>;
 
-fn microscale_model<M: Params + Microscale>(paper: &'static str) -> Model<BuildMicroscale> {
+fn microscale_model<M: LocalModel>(paper: &'static str) -> Model<BuildMicroscale> {
     Model {
         entry: Entry { name: M::BLOCK, stage: Stage::Microscale, about: M::ABOUT.trim_ascii(), paper },
         block: block_of::<M>(),
-        build: |settings| Box::new(with_settings::<M>(settings)),
+        build: |settings| Box::new(Local { model: with_settings::<M>(settings), patience: with_settings(settings) }),
     }
 }
 

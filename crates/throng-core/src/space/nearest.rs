@@ -5,7 +5,7 @@
 //! because it never branches on a distance.
 
 use super::Cells;
-use fearless_simd::{Simd, f32x8, prelude::*, u32x8};
+use fearless_simd::{Simd, f32x8, mask32x8, prelude::*, u32x8};
 
 /// Candidates handled at once.
 pub const LANES: usize = 8;
@@ -13,6 +13,55 @@ pub const LANES: usize = 8;
 pub const MAX_NEIGHBORS: usize = 64;
 /// Room for the nearest so far and for what comes in before the next selection.
 const BUFFER: usize = MAX_NEIGHBORS + 64;
+
+/// How many can be near one cell before it is better to search for each agent alone.
+const CROWD: usize = 256;
+
+/// Everybody near one cell. Agents come sorted by cell, so those of a cell share one gathering, and each then looks
+/// through one short list without a jump.
+#[derive(Clone, Debug)]
+pub struct Crowd {
+    cell: Option<[i32; 2]>,
+    len: usize,
+    x: [f32; CROWD + LANES],
+    y: [f32; CROWD + LANES],
+    row: [u32; CROWD + LANES],
+}
+
+impl Default for Crowd {
+    fn default() -> Crowd {
+        Crowd { cell: None, len: 0, x: [0.0; CROWD + LANES], y: [0.0; CROWD + LANES], row: [0; CROWD + LANES] }
+    }
+}
+
+impl Crowd {
+    /// Gathers everybody within `range` of a cell; `len` is past the end where they are too many.
+    #[inline(always)]
+    fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: [i32; 2], range: f32) {
+        (self.cell, self.len) = (Some(cell), 0);
+        let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let told_apart = cells.runs_around(cell, range, #[inline(always)] |start, end| {
+            if self.len + (end - start) > CROWD {
+                self.len = CROWD + 1;
+                return;
+            }
+            // Whole vectors: what is copied beyond the end is overwritten by the next run.
+            for block in (start..end).step_by(LANES) {
+                let at = self.len + block - start;
+                f32x8::from_slice(simd, &cells.x[block..block + LANES]).store_slice(&mut self.x[at..at + LANES]);
+                f32x8::from_slice(simd, &cells.y[block..block + LANES]).store_slice(&mut self.y[at..at + LANES]);
+                (lane + u32x8::splat(simd, block as u32)).store_slice(&mut self.row[at..at + LANES]);
+            }
+            self.len += end - start;
+        });
+        if !told_apart {
+            self.len = CROWD + 1;
+        }
+        if self.len <= CROWD {
+            self.x[self.len..self.len + LANES].fill(f32::INFINITY);
+        }
+    }
+}
 
 /// Whom to look for.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +115,15 @@ impl Nearest {
     #[inline(always)]
     pub fn distances_squared(&self) -> &[f32] {
         &self.distance_squared[..self.found]
+    }
+
+    /// Adds those of eight who are near.
+    #[inline(always)]
+    fn add<S: Simd>(&mut self, distance_squared: f32x8<S>, rows: u32x8<S>, near: mask32x8<S>) {
+        let at = self.candidates;
+        distance_squared.compress(near).store_slice(&mut self.candidate_distance_squared[at..at + LANES]);
+        rows.compress(near).store_slice(&mut self.candidate_row[at..at + LANES]);
+        self.candidates = at + near.to_bitmask().count_ones() as usize;
     }
 
     /// Sorts the candidates by (distance, id) and keeps at most `most`.
@@ -127,42 +185,74 @@ impl Nearest {
     }
 }
 
-/// Finds the nearest, nearest first, ties by id.
+/// Finds the nearest, nearest first, ties by id. `crowd` must have been used with this index and range only.
 #[inline(always)]
-pub fn nearest<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: &mut Nearest) {
+pub fn nearest<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, crowd: &mut Crowd, out: &mut Nearest) {
     (out.found, out.candidates) = (0, 0);
-    let most = query.most.min(MAX_NEIGHBORS);
-    if most == 0 {
+    let query = Query { most: query.most.min(MAX_NEIGHBORS), ..query };
+    if query.most == 0 {
         return;
     }
+    let home = cells.home(query.x, query.y);
+    if crowd.cell != Some(home) {
+        crowd.gather(simd, cells, home, query.range);
+    }
+    if crowd.len <= CROWD {
+        search_crowd(simd, id, query, crowd, out);
+    } else {
+        simd.vectorize(
+            #[inline(always)]
+            || search_cells(simd, cells, id, query, out),
+        );
+    }
+    out.select(simd, query.most, id);
+}
+
+/// Strictly nearer than the range, but with `<=`, so that ties with the last one kept can come in too.
+#[inline(always)]
+fn limit(query: Query) -> f32 {
+    (query.range * query.range).next_down()
+}
+
+#[inline(always)]
+fn search_crowd<S: Simd>(simd: S, id: &[u32], query: Query, crowd: &Crowd, out: &mut Nearest) {
+    let mut limit = limit(query);
+    let (x, y) = (f32x8::splat(simd, query.x), f32x8::splat(simd, query.y));
+    let except = u32x8::splat(simd, query.except as u32);
+    for block in (0..crowd.len).step_by(LANES) {
+        let dx = f32x8::from_slice(simd, &crowd.x[block..block + LANES]) - x;
+        let dy = f32x8::from_slice(simd, &crowd.y[block..block + LANES]) - y;
+        let rows = u32x8::from_slice(simd, &crowd.row[block..block + LANES]);
+        let distance_squared = dx * dx + dy * dy;
+        let near = distance_squared.simd_le(f32x8::splat(simd, limit)) & rows.simd_ne(except);
+        out.add(distance_squared, rows, near);
+        if out.candidates > BUFFER - LANES {
+            limit = out.shrink(simd, query.most, id);
+        }
+    }
+}
+
+#[inline(always)]
+fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: &mut Nearest) {
+    let mut limit = limit(query);
     let (x, y) = (f32x8::splat(simd, query.x), f32x8::splat(simd, query.y));
     let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
-    // Strictly nearer than the range, but ties with the last one kept must still come in.
-    let mut limit = (query.range * query.range).next_down();
-    cells.runs(query.x, query.y, query.range, |start, end| {
+    let except = u32x8::splat(simd, query.except as u32);
+    cells.runs(query.x, query.y, query.range, #[inline(always)] |start, end| {
         for block in (start..end).step_by(LANES) {
             let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - x;
             let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - y;
-            let distance_squared = dx * dx + dy * dy;
-            let mut near = distance_squared.simd_le(f32x8::splat(simd, limit)).to_bitmask();
-            near &= below(end - block) & !bit(query.except.wrapping_sub(block));
-            if near == 0 {
-                continue;
-            }
-            let near = SimdMask::from_bitmask(simd, near);
             let rows = lane + u32x8::splat(simd, block as u32);
-            let at = out.candidates;
-            let squeezed = distance_squared.compress(near);
-            squeezed.store_slice(&mut out.candidate_distance_squared[at..at + LANES]);
-            rows.compress(near).store_slice(&mut out.candidate_row[at..at + LANES]);
-            out.candidates = at + near.to_bitmask().count_ones() as usize;
+            let distance_squared = dx * dx + dy * dy;
+            let in_run = mask32x8::from_bitmask(simd, below(end - block));
+            let near = distance_squared.simd_le(f32x8::splat(simd, limit)) & rows.simd_ne(except) & in_run;
+            out.add(distance_squared, rows, near);
             if out.candidates > BUFFER - LANES {
-                limit = out.shrink(simd, most, id);
+                limit = out.shrink(simd, query.most, id);
             }
         }
         limit.sqrt() * (1.0 + 1e-6)
     });
-    out.select(simd, most, id);
 }
 
 /// Calls `visit` with every row whose indexed position lies within `range` of a place, in no useful order.
@@ -170,7 +260,7 @@ pub fn nearest<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: &
 pub fn rows_within<S: Simd>(simd: S, cells: &Cells, x: f32, y: f32, range: f32, mut visit: impl FnMut(usize)) {
     let (ego_x, ego_y) = (f32x8::splat(simd, x), f32x8::splat(simd, y));
     let limit = f32x8::splat(simd, range * range);
-    cells.runs(x, y, range, |start, end| {
+    cells.runs(x, y, range, #[inline(always)] |start, end| {
         for block in (start..end).step_by(LANES) {
             let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
             let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - ego_y;
@@ -188,12 +278,6 @@ pub fn rows_within<S: Simd>(simd: S, cells: &Cells, x: f32, y: f32, range: f32, 
 #[inline(always)]
 fn below(count: usize) -> u64 {
     if count >= LANES { (1 << LANES) - 1 } else { (1 << count) - 1 }
-}
-
-/// One bit, where it is among the lanes.
-#[inline(always)]
-fn bit(place: usize) -> u64 {
-    if place < LANES { 1 << place } else { 0 }
 }
 
 #[cfg(test)]
@@ -248,10 +332,13 @@ mod tests {
             let except = who % places.len();
             let (x, y) = places[except];
             let query = Query { x, y, range, most, except };
-            let mut found = Nearest::default();
-            dispatch!(Level::new(), simd => nearest(simd, &cells, &id, query, &mut found));
-            let found: Vec<u32> = found.rows().iter().map(|&row| id[row as usize]).collect();
-            prop_assert_eq!(found, brute_force(&places, &id, query));
+            let (mut crowd, mut found) = (Crowd::default(), Nearest::default());
+            let mut too_many = Crowd { cell: Some(cells.home(x, y)), len: CROWD + 1, ..Crowd::default() };
+            for crowd in [&mut crowd, &mut too_many] {
+                dispatch!(Level::new(), simd => nearest(simd, &cells, &id, query, crowd, &mut found));
+                let found: Vec<u32> = found.rows().iter().map(|&row| id[row as usize]).collect();
+                prop_assert_eq!(found, brute_force(&places, &id, query));
+            }
         }
     }
 

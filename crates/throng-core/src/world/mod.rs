@@ -61,6 +61,10 @@ pub struct World {
     pub movers: Vec<Mover>,
     /// Side of the neighbour index's cells, m.
     pub cell_size: f32,
+    /// The highest speed that anybody can have, m/s.
+    pub fastest: f32,
+    /// The largest radius, m.
+    pub widest: f32,
     /// Walls and their index: rebuilt from the map, never saved.
     #[serde(skip)]
     pub walls: Walls,
@@ -88,6 +92,10 @@ pub struct View<'a> {
     pub time: f32,
     /// Steps taken.
     pub step: u64,
+    /// The highest speed that anybody can have, m/s.
+    pub fastest: f32,
+    /// The largest radius, m.
+    pub widest: f32,
     /// Who is present, sorted in space.
     pub agents: &'a Agents,
     /// Who is near.
@@ -112,6 +120,8 @@ impl World {
             cohorts: Vec::new(),
             movers: Vec::new(),
             cell_size,
+            fastest: 0.0,
+            widest: 0.0,
             walls: Walls::default(),
             cells: Cells::default(),
             mover_states: Vec::new(),
@@ -130,6 +140,8 @@ impl World {
             dt: self.dt as f32,
             time: self.time() as f32,
             step: self.step,
+            fastest: self.fastest,
+            widest: self.widest,
             agents: &self.agents,
             cells: &self.cells,
             walls: &self.walls,

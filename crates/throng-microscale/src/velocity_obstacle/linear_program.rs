@@ -35,7 +35,11 @@ pub fn closest<S: Simd>(
     planes.pad();
     match plane_program(simd, planes, max_speed, Aim::Closest(preferred)) {
         Ok(best) => best,
-        Err((failed, best)) => space_program(simd, planes, projected, max_speed, failed, best),
+        // Not inlined: it is long and, outside of dense crowds, rarely needed.
+        Err((failed, best)) => simd.vectorize(
+            #[inline(always)]
+            || space_program(simd, planes, projected, max_speed, failed, best),
+        ),
     }
 }
 
@@ -123,6 +127,7 @@ fn interval<S: Simd>(simd: S, planes: &Planes, plane: usize, low: f32, high: f32
 }
 
 /// Lets others' planes give way equally until something is permitted; walls stay where they are.
+#[inline(always)]
 fn space_program<S: Simd>(
     simd: S,
     planes: &Planes,

@@ -45,13 +45,13 @@ impl Simulation {
             .map_err(|error| BuildError::Threads { threads, reason: error.to_string() })?;
         let origin = origin(scenario);
         let reach = stages.microscale.iter().map(|local| local.model.looks());
-        let cell_size = reach.clone().map(|reach| reach.neighbor_distance).fold(0.0, f32::max) / 2.0;
+        let cell_size = reach.clone().map(|reach| reach.neighbor_distance).fold(0.0, f32::max) * 0.5001;
         let mut world = World::new(origin, scenario.dt, if cell_size > 0.0 { cell_size } else { 2.0 });
         populate(&mut world, scenario);
-        let fastest = world.agents.max_speed.iter().copied().fold(0.0, f32::max);
-        let widest = world.agents.radius.iter().copied().fold(0.0, f32::max);
+        world.fastest = world.agents.max_speed.iter().copied().fold(0.0, f32::max);
+        world.widest = world.agents.radius.iter().copied().fold(0.0, f32::max);
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(scenario.dt as f32 * 2.0, f32::max);
-        let wall_range = horizon * fastest + widest;
+        let wall_range = horizon * world.fastest + world.widest;
         world.walls = walls(&scenario.map, origin, wall_range);
         world.settle();
         Ok(Simulation {
@@ -83,6 +83,7 @@ fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
         macroscale: catalog::macroscale(&pipeline.macroscale)
             .ok_or_else(|| unknown(catalog::Stage::Macroscale, "macroscale", &pipeline.macroscale))?,
         microscale: locals(scenario)?,
+        separation: throng_motion::Separation::new(catalog::with_settings(&[&scenario.params])),
         motion: catalog::motion(&pipeline.motion, &[&scenario.params])
             .ok_or_else(|| unknown(catalog::Stage::Motion, "motion", &pipeline.motion))?,
     })

@@ -6,14 +6,14 @@ mod timing;
 pub use build::BuildError;
 pub use timing::{StageTimes, Timings};
 
-use crate::scenario::{Action, Event, FloorPlan, Goal, Scenario};
+use crate::scenario::{Action, Event, FloorPlan, Goal};
 use glam::{DVec2, Vec2};
 use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::World;
 use throng_macroscale::Macroscale;
 use throng_microscale::{Microscale, Rows};
-use throng_motion::Motion;
+use throng_motion::{Motion, Separation};
 
 /// A simulation of one scenario.
 pub struct Simulation {
@@ -30,6 +30,7 @@ struct Stages {
     macroscale: Box<dyn Macroscale>,
     microscale: Vec<Local>,
     motion: Box<dyn Motion>,
+    separation: Separation,
 }
 
 /// A local model and the cohorts that use it; all of them where there is no list.
@@ -82,6 +83,7 @@ impl Simulation {
             clock.lap(|times| &mut times.microscale);
 
             stages.motion.run(view, commands, moves);
+            stages.separation.run(view, commands, moves);
             clock.lap(|times| &mut times.motion);
 
             world.commit(moves, commands);
