@@ -1,16 +1,41 @@
-//! Stage 4, MOVE: bodies take their velocities.
+//! Stage 4, MOVE: bodies take their velocities, then stop where another body or a wall stands.
 
 mod holonomic;
 mod separation;
+mod walls;
 
 pub use holonomic::{AccelerationLimited, Holonomic};
-pub use separation::{Separation, SeparationParams};
+pub use separation::Separation;
 
+use separation::Contacts;
 use throng_core::handover::{Commands, Moves};
 use throng_core::world::View;
 
-/// A way to move.
+/// A way to move: which velocity a body really takes.
 pub trait Motion: Send + Sync {
-    /// Writes where everybody will be.
+    /// Writes the velocities that bodies take, and where these would lead.
     fn run(&mut self, view: View<'_>, input: &Commands, out: &mut Moves);
+}
+
+/// The whole stage: a way to move, and what no body can do, whatever its way.
+pub struct Bodies {
+    motion: Box<dyn Motion>,
+    separation: Separation,
+    contacts: Contacts,
+}
+
+impl Bodies {
+    /// Bodies that move in a way.
+    pub fn new(motion: Box<dyn Motion>, separation: Separation) -> Bodies {
+        Bodies { motion, separation, contacts: Contacts::default() }
+    }
+
+    /// Writes where everybody will be.
+    pub fn run(&mut self, view: View<'_>, input: &Commands, out: &mut Moves) {
+        self.motion.run(view, input, out);
+        if self.separation.on {
+            self.separation.run(view, input, &mut self.contacts, out);
+        }
+        walls::hold(view, out);
+    }
 }

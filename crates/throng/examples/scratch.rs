@@ -69,7 +69,7 @@ fn main() {
             let mut sim = Simulation::with_threads(&circle(&args[2], n, r), 1).unwrap();
             let t = std::time::Instant::now();
             let (mut c, mut deep, mut steps) = (0, 0f32, 0);
-            while !sim.is_done() && sim.world().time() < 10.0 * r { sim.step(); let (n, d) = collisions(&sim); c += n; deep = deep.max(d); steps += 1; }
+            while !sim.is_done() && sim.world().time() < 10.0 * r { sim.step(); let (n, d) = collisions(&sim); c += n; if d > 0.1 && std::env::var("V").is_ok() { println!("t {:.2} depth {d:.3} pairs {n}", sim.world().time()); } deep = deep.max(d); steps += 1; }
             println!("{} {n} r{r}: t {:.0} (free {}) arrived {} collisions {:.2} deepest {:.3} wall {:.1}s micro {:.0}us", args[2], sim.world().time(), 2.0 * r, sim.arrived(), c as f64 / steps as f64, deep, t.elapsed().as_secs_f64(), sim.timings().total.microscale.as_secs_f64() * 1e6 / steps as f64);
         }
     }

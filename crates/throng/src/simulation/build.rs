@@ -5,6 +5,7 @@ use crate::catalog;
 use crate::scenario::{Cohort, FloorPlan, Goal, Scenario, Settings};
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
+use throng_motion::Bodies;
 use throng_core::world::{self, Agent, Mover, Status, World};
 
 /// Why a scenario cannot be run.
@@ -79,13 +80,13 @@ fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
         name: name.into(),
         known: catalog::names(stage).join(", "),
     };
+    let motion = catalog::motion(&pipeline.motion, &[&scenario.params])
+        .ok_or_else(|| unknown(catalog::Stage::Motion, "motion", &pipeline.motion))?;
     Ok(Stages {
         macroscale: catalog::macroscale(&pipeline.macroscale)
             .ok_or_else(|| unknown(catalog::Stage::Macroscale, "macroscale", &pipeline.macroscale))?,
         microscale: locals(scenario)?,
-        separation: throng_motion::Separation::new(catalog::with_settings(&[&scenario.params])),
-        motion: catalog::motion(&pipeline.motion, &[&scenario.params])
-            .ok_or_else(|| unknown(catalog::Stage::Motion, "motion", &pipeline.motion))?,
+        bodies: Bodies::new(motion, catalog::with_settings(&[&scenario.params])),
     })
 }
 

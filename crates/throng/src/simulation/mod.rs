@@ -13,7 +13,7 @@ use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::World;
 use throng_macroscale::Macroscale;
 use throng_microscale::{Microscale, Rows};
-use throng_motion::{Motion, Separation};
+use throng_motion::Bodies;
 
 /// A simulation of one scenario.
 pub struct Simulation {
@@ -29,8 +29,7 @@ pub struct Simulation {
 struct Stages {
     macroscale: Box<dyn Macroscale>,
     microscale: Vec<Local>,
-    motion: Box<dyn Motion>,
-    separation: Separation,
+    bodies: Bodies,
 }
 
 /// A local model and the cohorts that use it; all of them where there is no list.
@@ -82,8 +81,7 @@ impl Simulation {
             }
             clock.lap(|times| &mut times.microscale);
 
-            stages.motion.run(view, commands, moves);
-            stages.separation.run(view, commands, moves);
+            stages.bodies.run(view, commands, moves);
             clock.lap(|times| &mut times.motion);
 
             world.commit(moves, commands);

@@ -1,0 +1,70 @@
+//! # Nobody passes through a wall
+//! Local models keep away from walls as long as they can; this is what holds when they cannot.
+
+use glam::Vec2;
+use rayon::prelude::*;
+use throng_core::CHUNK;
+use throng_core::geom::{det, left, unit_or};
+use throng_core::handover::Moves;
+use throng_core::space::Wall;
+use throng_core::world::View;
+
+/// Stops everybody whose way leads through a wall, and keeps bodies out of walls where there is room.
+pub(crate) fn hold(view: View<'_>, moves: &mut Moves) {
+    if view.walls.all().is_empty() {
+        return;
+    }
+    let columns = (
+        moves.x.par_chunks_mut(CHUNK),
+        moves.y.par_chunks_mut(CHUNK),
+        moves.vx.par_chunks_mut(CHUNK),
+        moves.vy.par_chunks_mut(CHUNK),
+    );
+    columns.into_par_iter().enumerate().for_each(|(chunk, (x, y, vx, vy))| {
+        for i in 0..x.len() {
+            let row = chunk * CHUNK + i;
+            let (from, to) = (view.position(row), Vec2::new(x[i], y[i]));
+            let held = held(view, from, to, view.agents.radius[row]);
+            if held != to {
+                (x[i], y[i]) = held.into();
+                (vx[i], vy[i]) = ((held - from) / view.dt).into();
+            }
+        }
+    });
+}
+
+/// Where a body ends that wants to go straight `from` here `to` there.
+fn held(view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Vec2 {
+    let mut walls = view.walls.near(from).peekable();
+    if walls.peek().is_none() {
+        return to;
+    }
+    let reached = to_first_wall(walls.clone(), from, to);
+    let beside = pushed_out(walls, from, reached, radius);
+    // Where walls push towards one another there may be no room: then rather overlap than pass through.
+    [beside, reached].into_iter().find(|&place| !view.walls.block(from, place)).unwrap_or(from)
+}
+
+/// `to`, or shortly before the first wall on the way.
+fn to_first_wall<'a>(walls: impl Iterator<Item = &'a Wall>, from: Vec2, to: Vec2) -> Vec2 {
+    let way = to - from;
+    let hit = walls.filter(|wall| wall.blocks(from, to)).map(|wall| {
+        let along = wall.b - wall.a;
+        let cross = det(way, along);
+        if cross == 0.0 { 0.0 } else { (det(wall.a - from, along) / cross).clamp(0.0, 1.0) }
+    });
+    hit.min_by(f32::total_cmp).map_or(to, |part| from + way * (part * 0.99))
+}
+
+/// `place`, moved away from the walls that a body there overlaps, to the side that it comes from.
+pub(crate) fn pushed_out<'a>(walls: impl Iterator<Item = &'a Wall>, from: Vec2, mut place: Vec2, radius: f32) -> Vec2 {
+    for wall in walls {
+        let away = place - wall.closest(place);
+        let depth = radius - away.length();
+        if depth > 0.0 && wall.faces(from) {
+            let side = left(wall.b - wall.a) * det(wall.b - wall.a, from - wall.a).signum();
+            place += unit_or(away, unit_or(side, Vec2::ZERO)) * depth;
+        }
+    }
+    place
+}
