@@ -8,11 +8,13 @@ throng_core::params! {
         /// Whether.
         on: bool = true, "", Limit::from(0.0);
         /// How long.
-        memory: f32 = 2.0, "s", Limit::above(0.0);
+        memory: f32 = 1.0, "s", Limit::above(0.0);
+        /// forget
+        forget: f32 = 2.0, "s", Limit::above(0.0);
         /// From which
         tolerance: f32 = 0.2, "", Limit::from(0.0).up_to(0.99);
         /// At most
-        max_turn: f32 = 1.2, "rad", Limit::from(0.0).up_to(3.2);
+        max_turn: f32 = 1.57, "rad", Limit::from(0.0).up_to(3.2);
     }
 }
 
@@ -22,13 +24,19 @@ impl Patience {
         if !self.on {
             return 0.0;
         }
-        let wanted = ego.preferred.length_squared();
-        let lag = if wanted > 1e-6 { (1.0 - ego.velocity.dot(ego.preferred) / wanted).clamp(0.0, 1.0) } else { 0.0 };
-        let frustration = frustration + (lag - frustration) * (ego.dt / self.memory).min(1.0);
-        if frustration > self.tolerance {
-            let angle = -self.max_turn * (frustration - self.tolerance) / (1.0 - self.tolerance);
-            ego.preferred = Vec2::from_angle(angle).rotate(ego.preferred);
-        }
+        let tried = self.turned(ego.preferred, frustration);
+        let wanted = tried.length_squared();
+        let lag = if wanted > 1e-6 { (1.0 - ego.velocity.dot(tried) / wanted).clamp(0.0, 1.0) } else { 0.0 };
+        let frustration = frustration + (lag - frustration) * (ego.dt / if lag > frustration { self.memory } else { self.forget }).min(1.0);
+        ego.preferred = self.turned(ego.preferred, frustration);
         frustration
+    }
+
+    fn turned(&self, preferred: Vec2, frustration: f32) -> Vec2 {
+        if frustration <= self.tolerance {
+            return preferred;
+        }
+        let angle = -self.max_turn * (frustration - self.tolerance) / (1.0 - self.tolerance);
+        Vec2::from_angle(angle).rotate(preferred)
     }
 }
