@@ -41,14 +41,50 @@ pub struct Block {
     pub fields: &'static [Field],
 }
 
+throng_core::params! {
+    /// Optimal reciprocal collision avoidance.
+    pub struct StandInOrca("orca") {
+        /// How far ahead collisions with agents count.
+        time_horizon: f32 = 3.0, "s", Limit::above(0.0);
+        /// How far ahead collisions with walls count.
+        time_horizon_obstacles: f32 = 1.0, "s", Limit::above(0.0);
+        /// How far an agent sees others.
+        neighbor_distance: f32 = 5.0, "m", Limit::above(0.0);
+        /// How many others an agent regards.
+        max_neighbors: usize = 10, "", Limit::from(0.0).up_to(64.0);
+    }
+}
+
+const fn entry(stage: Stage, name: &'static str) -> Entry {
+    Entry { name, stage, about: "Stand-in.", paper: "" }
+}
+
 /// Every model.
 pub fn entries() -> &'static [Entry] {
-    &[]
+    const ENTRIES: &[Entry] = &[
+        entry(Stage::Macroscale, "straight"),
+        entry(Stage::Microscale, "vo"),
+        entry(Stage::Microscale, "rvo"),
+        entry(Stage::Microscale, "hrvo"),
+        entry(Stage::Microscale, "orca"),
+        entry(Stage::Microscale, "none"),
+        entry(Stage::Motion, "holonomic"),
+        entry(Stage::Motion, "acceleration-limited"),
+    ];
+    ENTRIES
 }
 
 /// Every block of parameters.
 pub fn blocks() -> &'static [Block] {
-    &[]
+    use throng_core::params::Params;
+    static BLOCKS: std::sync::LazyLock<Vec<Block>> = std::sync::LazyLock::new(|| {
+        vec![Block {
+            name: StandInOrca::BLOCK,
+            about: StandInOrca::ABOUT,
+            fields: StandInOrca::fields(),
+        }]
+    });
+    &BLOCKS
 }
 
 /// The names of a stage's models, as a message lists them.
