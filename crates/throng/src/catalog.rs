@@ -78,11 +78,7 @@ pub fn entries() -> &'static [Entry] {
 pub fn blocks() -> &'static [Block] {
     use throng_core::params::Params;
     static BLOCKS: std::sync::LazyLock<Vec<Block>> = std::sync::LazyLock::new(|| {
-        vec![Block {
-            name: StandInOrca::BLOCK,
-            about: StandInOrca::ABOUT,
-            fields: StandInOrca::fields(),
-        }]
+        vec![Block { name: StandInOrca::BLOCK, about: StandInOrca::ABOUT, fields: StandInOrca::fields() }]
     });
     &BLOCKS
 }

@@ -1,0 +1,80 @@
+//! The JSON Schema of scenario files: the file's own types, with what the catalog knows.
+
+use super::file::ScenarioFile;
+use crate::catalog::{self, Stage};
+use serde_json::{Map, Value, json};
+use throng_core::params::{self, Field, Kind};
+
+/// The JSON Schema of a scenario file, with every model and every parameter there is.
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(ScenarioFile).to_value();
+    schema["properties"]["format"]["const"] = json!(1);
+    let params = params_schema();
+    let definitions = &mut schema["$defs"];
+    name_models(&mut definitions["PipelineFile"]["properties"]);
+    definitions["CohortFile"]["properties"]["microscale"]["enum"] = optional(Stage::Microscale);
+    describe(&mut definitions["CohortFile"]["properties"]["params"], &params);
+    describe(&mut schema["properties"]["params"], &params);
+    schema
+}
+
+fn name_models(pipeline: &mut Value) {
+    pipeline["macroscale"]["enum"] = json!(catalog::names(Stage::Macroscale));
+    pipeline["mesoscale"]["items"]["enum"] = json!(catalog::names(Stage::Mesoscale));
+    pipeline["microscale"]["enum"] = json!(catalog::names(Stage::Microscale));
+    pipeline["motion"]["enum"] = json!(catalog::names(Stage::Motion));
+}
+
+/// A stage's models, or null.
+fn optional(stage: Stage) -> Value {
+    let mut names: Vec<Value> = catalog::names(stage).into_iter().map(Value::from).collect();
+    names.push(Value::Null);
+    names.into()
+}
+
+fn describe(property: &mut Value, params: &Value) {
+    let description = property["description"].take();
+    *property = params.clone();
+    property["description"] = description;
+}
+
+fn params_schema() -> Value {
+    let blocks: Map<String, Value> =
+        catalog::blocks().iter().map(|block| (block.name.to_owned(), block_schema(block))).collect();
+    json!({ "type": "object", "properties": blocks, "additionalProperties": false })
+}
+
+fn block_schema(block: &catalog::Block) -> Value {
+    let fields: Map<String, Value> =
+        block.fields.iter().map(|field| (field.name.to_owned(), field_schema(field))).collect();
+    json!({
+        "type": "object",
+        "description": block.about.trim(),
+        "properties": fields,
+        "additionalProperties": false,
+    })
+}
+
+fn field_schema(field: &Field) -> Value {
+    let unit = if field.unit.is_empty() { String::new() } else { format!(" Unit: {}.", field.unit) };
+    let mut schema = json!({ "description": format!("{}{unit}", field.doc), "default": field.default });
+    schema["type"] = match field.kind {
+        Kind::Flag => json!("boolean"),
+        Kind::Whole => json!("integer"),
+        Kind::Real => json!("number"),
+    };
+    if field.kind != Kind::Flag {
+        limit_schema(&mut schema, field.limit);
+    }
+    schema
+}
+
+fn limit_schema(schema: &mut Value, limit: params::Limit) {
+    let low = if limit.low_included { "minimum" } else { "exclusiveMinimum" };
+    if limit.low > f64::MIN {
+        schema[low] = json!(limit.low);
+    }
+    if limit.high < f64::MAX {
+        schema["maximum"] = json!(limit.high);
+    }
+}
