@@ -19,7 +19,7 @@ pub(super) struct Drawing {
 pub(super) fn load(path: &Path) -> Result<Drawing, String> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
     match ending.as_str() {
-        "wkt" => wkt::parse(&read(path)?),
+        "wkt" => wkt::parse(&read(path)?).map_err(|complaint| format!("is not valid: {complaint}")),
         "geojson" | "json" => geojson(&read(path)?),
         "dxf" => dxf(path),
         _ => Err("must be a .wkt, .geojson or .dxf file".into()),

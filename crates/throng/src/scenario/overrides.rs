@@ -83,13 +83,16 @@ fn change(
     }
 }
 
-/// Writes a value, with the tables on the way to it where they are missing.
+/// Writes a value, with the tables on the way to it where they are missing. Returns the outermost key that is new or
+/// changed: what is wrong from there on down is the option's doing.
 fn put(root: &mut Value, words: &[&str], value: Value) -> Result<KeyPath, String> {
     let mut path = KeyPath::default();
+    let mut changed = None;
     let mut here = root;
     for word in words {
         if here.is_null() {
             *here = Value::Object(Map::new());
+            changed.get_or_insert(path.clone());
         }
         (path, here) = match here {
             Value::Object(table) => (path.then(*word), table.entry(*word).or_insert(Value::Null)),
@@ -109,7 +112,7 @@ fn put(root: &mut Value, words: &[&str], value: Value) -> Result<KeyPath, String
         };
     }
     *here = value;
-    Ok(path)
+    Ok(changed.unwrap_or(path))
 }
 
 /// An item's number, or the number of the item with that name.

@@ -78,3 +78,65 @@ fn limit_schema(schema: &mut Value, limit: params::Limit) {
         schema["maximum"] = json!(limit.high);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn property<'a>(schema: &'a Value, path: &[&str]) -> &'a Value {
+        path.iter().fold(schema, |value, key| &value["properties"][*key])
+    }
+
+    #[test]
+    fn every_key_has_a_description() {
+        let schema = schema();
+        let mut tables = vec![("", &schema)];
+        let definitions = schema["$defs"].as_object().unwrap();
+        tables.extend(definitions.iter().map(|(name, table)| (name.as_str(), table)));
+        for (name, table) in tables {
+            for (key, property) in table["properties"].as_object().into_iter().flatten() {
+                assert!(property["description"].is_string(), "{name}.{key} has no description");
+            }
+        }
+    }
+
+    #[test]
+    fn models_and_parameters_come_from_the_catalog() {
+        let schema = schema();
+        let pipeline = &schema["$defs"]["PipelineFile"];
+        assert_eq!(property(pipeline, &["microscale"])["enum"], json!(catalog::names(Stage::Microscale)));
+        assert_eq!(property(pipeline, &["motion"])["enum"], json!(catalog::names(Stage::Motion)));
+        for block in catalog::blocks() {
+            for field in block.fields {
+                for table in [&schema, &schema["$defs"]["CohortFile"]] {
+                    let property = property(table, &["params", block.name, field.name]);
+                    assert_eq!(property["default"], json!(field.default), "{}.{}", block.name, field.name);
+                }
+            }
+        }
+        assert_eq!(property(&schema, &["params"])["additionalProperties"], json!(false));
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_by_the_schema_too() {
+        let schema = schema();
+        assert_eq!(schema["additionalProperties"], json!(false));
+        assert_eq!(schema["$defs"]["CohortFile"]["additionalProperties"], json!(false));
+        assert_eq!(schema["required"], json!(["format"]));
+    }
+
+    #[test]
+    fn limits_and_units_are_written_down() {
+        let field = Field {
+            name: "reach",
+            doc: "How far.",
+            unit: "m",
+            kind: Kind::Whole,
+            default: params::Value::Number(3.0),
+            limit: params::Limit::above(0.0).up_to(9.0),
+        };
+        let expected = json!({ "type": "integer", "description": "How far. Unit: m.", "default": 3.0,
+            "exclusiveMinimum": 0.0, "maximum": 9.0 });
+        assert_eq!(field_schema(&field), expected);
+    }
+}
