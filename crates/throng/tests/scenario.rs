@@ -1,6 +1,7 @@
 //! What scenario files mean, and what is said of those that mean nothing.
 
 use glam::DVec2;
+use proptest::prelude::*;
 use std::path::Path;
 use throng::params::Value;
 use throng::scenario::{Action, Goal, Overrides, Scenario, ScenarioError};
@@ -691,3 +692,107 @@ fn no_prefix_of_a_file_is_a_crash() {
     }
     let _ = Scenario::parse("", "", Some(Path::new("")));
 }
+
+/// Words that files are made of, and some that they should not be.
+const TOKENS: &[&str] = &[
+    "",
+    "-1",
+    "0",
+    "1e308",
+    "-1e308",
+    "1e-308",
+    "nan",
+    "inf",
+    "18446744073709551615",
+    "99999999999999999999",
+    "''",
+    "'x'",
+    "[]",
+    "{}",
+    "[[]]",
+    "[0, 0]",
+    "[[0, 0], [0, 0], [0, 0]]",
+    "true",
+    "=",
+    "]",
+    "}",
+    "\n",
+    "[[agents]]\n",
+    "1979-05-27",
+    "points",
+    "polygon",
+    "grid",
+    "count = 99_999\n",
+    "{ uniform = [0, 1] }",
+    "{ normal = [0, 1e300] }",
+    "é",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_edit_of_a_file_is_a_crash(from in 0..WHOLE.len(), length in 0usize..12, token in prop::sample::select(TOKENS)) {
+        let end = (from + length).min(WHOLE.len());
+        let text = format!("{}{token}{}", &WHOLE[..from], &WHOLE[end..]);
+        if let Err(error) = parse(&text) {
+            prop_assert!(error.to_string().starts_with("crowd.toml"), "{error}");
+            prop_assert!(!error.problems().is_empty());
+        }
+    }
+
+    #[test]
+    fn no_value_of_a_key_is_a_crash(index in 0..VALUES.len(), token in prop::sample::select(TOKENS)) {
+        let overrides = Overrides { set: vec![(VALUES[index].into(), token.into())], ..Overrides::default() };
+        if let Err(error) = Scenario::parse_with(WHOLE, "crowd.toml", None, &overrides) {
+            prop_assert!(error.to_string().starts_with("crowd.toml"), "{error}");
+        }
+    }
+}
+
+const VALUES: &[&str] = &[
+    "format",
+    "name",
+    "seed",
+    "dt",
+    "until",
+    "pipeline",
+    "pipeline.macroscale",
+    "pipeline.mesoscale",
+    "params",
+    "params.orca",
+    "params.orca.time_horizon",
+    "map",
+    "map.walkable",
+    "map.file",
+    "map.obstacles",
+    "map.obstacles.0",
+    "map.obstacles.1.polygon",
+    "map.obstacles.0.0",
+    "map.walls",
+    "map.walls.0",
+    "agents",
+    "agents.0",
+    "agents.0.count",
+    "agents.0.radius",
+    "agents.0.preferred_speed",
+    "agents.0.max_speed",
+    "agents.0.place",
+    "agents.0.place.grid",
+    "agents.0.place.grid.from",
+    "agents.0.place.grid.columns",
+    "agents.0.place.grid.spacing",
+    "agents.0.place.jitter",
+    "agents.0.goal",
+    "agents.0.goal.point",
+    "agents.0.start",
+    "agents.0.params",
+    "movers.0.path",
+    "movers.0.radius",
+    "events",
+    "events.0.at",
+    "events.1.add_obstacle.polygon",
+    "events.2.retarget.goal",
+    "expect",
+    "expect.arrived",
+];

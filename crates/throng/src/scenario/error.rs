@@ -101,6 +101,7 @@ pub(super) struct Report<'a> {
 
 /// More than this helps nobody, and a million bad points would fill the memory with messages.
 const MOST_PROBLEMS: usize = 20;
+const MOST_NAMES: usize = 40;
 const LONGEST_VALUE: usize = 60;
 
 impl<'a> Report<'a> {
@@ -186,7 +187,11 @@ fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
 /// `known: a, b, c (did you mean `b`?)`
 pub(super) fn known<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
-    let list = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let mut list =
+        if names.is_empty() { "nothing".to_owned() } else { names[..names.len().min(MOST_NAMES)].join(", ") };
+    if names.len() > MOST_NAMES {
+        list += &format!(" and {} more", names.len() - MOST_NAMES);
+    }
     match closest(written, &names) {
         Some(name) => format!("known: {list} (did you mean `{name}`?)"),
         None => format!("known: {list}"),

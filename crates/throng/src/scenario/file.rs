@@ -28,9 +28,11 @@ pub struct ScenarioFile {
     pub seed: u64,
     /// Length of a step, s. Default 0.1. Must be > 0.
     #[serde(default = "default_dt")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub dt: f64,
     /// Simulated time at which a run ends though not everyone has arrived, s. Default 600.
     #[serde(default = "default_until")]
+    #[schemars(range(min = 0.0))]
     pub until: f64,
     /// Which model stands in which stage.
     #[serde(default)]
@@ -154,6 +156,7 @@ pub struct CohortFile {
     pub start: Number,
     /// The share of an avoidance that an agent takes on, 0 to 1. Default 0.5.
     #[serde(default = "default_responsibility")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub responsibility: f64,
     /// The cohort's own local model. Default: the pipeline's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,6 +196,7 @@ pub struct PlaceFile {
     pub polygon: Option<Vec<Point>>,
     /// Each agent is moved by a random vector of at most this length, m. Default 0. Not with `polygon`.
     #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0.0))]
     pub jitter: f64,
 }
 
@@ -203,8 +207,10 @@ pub struct GridFile {
     /// The first agent's place: the lower left corner, m.
     pub from: Point,
     /// Agents in a row.
+    #[schemars(range(min = 1))]
     pub columns: u64,
     /// Between neighbours, m.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub spacing: f64,
 }
 
@@ -260,6 +266,7 @@ pub struct MoverFile {
 #[serde(deny_unknown_fields)]
 pub struct EventFile {
     /// When, s.
+    #[schemars(range(min = 0.0))]
     pub at: f64,
     /// Puts an obstacle on the map.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay::{IntOverlayOptions, Overlay};
 use i_overlay::core::overlay_rule::OverlayRule;
 use i_overlay::i_float::int::point::IntPoint;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// A polygon: its outer ring, then its holes.
 pub type Polygon = Vec<Vec<DVec2>>;
@@ -122,28 +122,20 @@ fn polygons_of(shapes: Shapes, grid: &Grid) -> Vec<Polygon> {
     polygons
 }
 
-/// The open walls of a plan, and what remains of rings without an area. No piece twice.
+/// The open walls of a plan, and what remains of rings without an area. Sorted, and no piece twice.
 fn walls(plan: &FloorPlan, grid: &mut Grid) -> Vec<[DVec2; 2]> {
     let lines = plan.walls.iter().flat_map(|line| line.windows(2).map(|pair| [pair[0], pair[1]]));
-    let rings = plan
-        .obstacles
-        .iter()
-        .map(|(_, ring)| ring)
-        .chain(plan.walkable.iter().flat_map(|p| p.iter().skip(1)));
+    let holes = plan.walkable.iter().flat_map(|polygon| polygon.iter().skip(1));
+    let rings = plan.obstacles.iter().map(|(_, ring)| ring).chain(holes);
     let flat =
         rings.filter(|ring| solid(std::iter::once(*ring), grid).is_empty()).flat_map(|ring| edges(ring));
-    let mut seen = BTreeSet::new();
+    let forward = |[a, b]: [DVec2; 2]| if compare(a, b).is_le() { [a, b] } else { [b, a] };
     let key = |[a, b]: [DVec2; 2]| {
         let (a, b) = (quantized(a), quantized(b));
-        if (a.x, a.y) <= (b.x, b.y) { (a.x, a.y, b.x, b.y) } else { (b.x, b.y, a.x, a.y) }
+        [a.x, a.y, b.x, b.y]
     };
-    let mut pieces = Vec::new();
-    for piece in lines.chain(flat) {
-        if quantized(piece[0]) != quantized(piece[1]) && seen.insert(key(piece)) {
-            pieces.push(piece);
-        }
-    }
-    pieces
+    let pieces = lines.chain(flat).map(forward).filter(|[a, b]| quantized(*a) != quantized(*b));
+    pieces.map(|piece| (key(piece), piece)).collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
 type Ring = Vec<IntPoint<i64>>;

@@ -1,6 +1,7 @@
 //! Scenarios: what a user writes ([`ScenarioFile`]), checked into what the engine builds from ([`Scenario`]).
 
 mod check;
+mod decode;
 mod document;
 mod drawing;
 mod error;
@@ -36,7 +37,7 @@ use throng_core::params::Value;
 pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// A checked scenario. Coordinates are the user's, in f64.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
     /// What to call it.
     pub name: String,
@@ -96,8 +97,8 @@ impl Scenario {
     ) -> Result<Scenario, ScenarioError> {
         let mut document = Document::parse(text, name)?;
         overrides.apply(&mut document)?;
-        let mut file = check::decode(&document)?;
-        check::embed(&document, &mut file, folder)?;
+        let mut file = decode::decode(&document)?;
+        decode::embed(&document, &mut file, folder)?;
         check::check(&document, &file)
     }
 
@@ -186,7 +187,7 @@ pub struct Pipeline {
 }
 
 /// Where one can walk: cleaned polygons and open walls.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FloorPlan {
     /// The walkable area as written (outer rings and holes, cleaned); empty where the whole plane is walkable.
     pub walkable: Vec<Vec<Vec<DVec2>>>,
@@ -198,7 +199,7 @@ pub struct FloorPlan {
 }
 
 /// Agents that have most things in common.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cohort {
     /// What to call it.
     pub name: String,
@@ -217,7 +218,7 @@ pub struct Cohort {
 }
 
 /// One agent at the start.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentStart {
     /// m.
     pub position: DVec2,
@@ -234,7 +235,8 @@ pub struct AgentStart {
 }
 
 /// Where an agent wants to be.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Goal {
     /// A point.
     Point(DVec2),
@@ -243,7 +245,7 @@ pub enum Goal {
 }
 
 /// A scripted body that avoids nobody.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mover {
     /// What to call it.
     pub name: String,
@@ -254,7 +256,7 @@ pub struct Mover {
 }
 
 /// Something that happens once.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
     /// When, s.
     pub at: f64,
@@ -263,7 +265,8 @@ pub struct Event {
 }
 
 /// What an event does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Puts an obstacle on the map.
     AddObstacle {

@@ -13,9 +13,16 @@ pub fn schema() -> Value {
     let definitions = &mut schema["$defs"];
     name_models(&mut definitions["PipelineFile"]["properties"]);
     definitions["CohortFile"]["properties"]["microscale"]["enum"] = optional(Stage::Microscale);
+    one_of(&mut definitions["PlaceFile"], &["grid", "points", "circle", "polygon"]);
+    one_of(&mut definitions["GoalFile"], &["point", "points", "antipodal", "offset", "polygon"]);
+    one_of(&mut definitions["EventFile"], &["add_obstacle", "remove_obstacle", "retarget"]);
     describe(&mut definitions["CohortFile"]["properties"]["params"], &params);
     describe(&mut schema["properties"]["params"], &params);
     schema
+}
+
+fn one_of(table: &mut Value, keys: &[&str]) {
+    table["oneOf"] = keys.iter().map(|key| json!({ "required": [key] })).collect();
 }
 
 fn name_models(pipeline: &mut Value) {
