@@ -1,6 +1,6 @@
 //! A scenario as a user writes it. Every key of the format stands here, with its unit and its default.
 //!
-//! These types only say what may be written; [`check`](super::check) says what it means.
+//! These types only say what may be written; `check` says what it means.
 
 use super::number::Number;
 use schemars::JsonSchema;

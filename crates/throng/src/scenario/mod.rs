@@ -1,4 +1,21 @@
 //! Scenarios: what a user writes ([`ScenarioFile`]), checked into what the engine builds from ([`Scenario`]).
+//!
+//! A text becomes a tree of values, overrides change the tree, the tree is read into the types of the file, and these are
+//! checked and filled with agents. What is wrong is reported with its line, its key, its value and the way out.
+//!
+//! ```
+//! use throng::scenario::Scenario;
+//! let text = "
+//!     format = 1
+//!     [[agents]]
+//!     count = 8
+//!     place = { circle = { center = [0, 0], radius = -10 } }
+//!     goal = { antipodal = [0, 0] }
+//! ";
+//! let error = Scenario::parse(text, "circle.toml", None).unwrap_err();
+//! assert!(error.to_string().starts_with("circle.toml:5:"));
+//! assert!(error.to_string().contains("agents[0].place.circle.radius = -10 must be >= 0"));
+//! ```
 
 mod check;
 mod decode;

@@ -1,6 +1,7 @@
 //! Answers quickly whether a point is free, and how much room there is around it.
 
 use super::map::{Boundary, distance_to_segment};
+use super::place::bounds;
 use glam::DVec2;
 
 /// A point this close to a boundary counts as free, m: a goal may lie on a wall.
@@ -10,8 +11,11 @@ const TOUCH: f64 = 1e-6;
 #[derive(Clone, Debug)]
 pub struct Region {
     bounded: bool,
-    bottom: f64,
-    per_band: f64,
+    /// The corners of the box around all edges.
+    low: DVec2,
+    high: DVec2,
+    /// Height of a band, m.
+    height: f64,
     /// Edges of rings, band after band; an edge stands in every band that it touches.
     rings: Bands,
     /// Edges of rings and open walls, in the same bands.
@@ -30,20 +34,22 @@ impl Region {
     pub fn new(boundary: &Boundary) -> Region {
         let rings: Vec<[DVec2; 2]> = boundary.edges().collect();
         let all: Vec<[DVec2; 2]> = rings.iter().chain(&boundary.walls).copied().collect();
-        let ys = || all.iter().flatten().map(|point| point.y);
-        let (bottom, top) = (ys().fold(f64::MAX, f64::min), ys().fold(f64::MIN, f64::max));
+        let (low, high) = bounds(all.iter().flatten());
         // As many bands as edges would hold tall edges too often; the root keeps both small.
-        let count = ((all.len() as f64).sqrt() * 2.0).ceil().max(1.0);
-        let per_band = ((top - bottom) / count).max(f64::MIN_POSITIVE);
-        let mut region = Region { bounded: boundary.bounded, bottom, per_band, ..Region::empty() };
+        let count = (all.len() as f64).sqrt().ceil().max(1.0) * 2.0;
+        let height = ((high.y - low.y) / count).max(f64::MIN_POSITIVE);
+        let mut region = Region {
+            bounded: boundary.bounded,
+            low,
+            high,
+            height,
+            rings: Bands::default(),
+            all: Bands::default(),
+        };
         let band = |y| region.band(y, count as usize);
         let (rings, all) = (Bands::new(&rings, count as usize, band), Bands::new(&all, count as usize, band));
         (region.rings, region.all) = (rings, all);
         region
-    }
-
-    fn empty() -> Region {
-        Region { bounded: false, bottom: 0.0, per_band: 1.0, rings: Bands::default(), all: Bands::default() }
     }
 
     /// Whether a point lies in free space or on its boundary.
@@ -59,6 +65,10 @@ impl Region {
     }
 
     fn is_inside(&self, point: DVec2) -> bool {
+        // Most agents of a large crowd stand far from a few obstacles.
+        if point.cmplt(self.low).any() || point.cmpgt(self.high).any() {
+            return !self.bounded;
+        }
         let crosses = |&&[a, b]: &&[DVec2; 2]| {
             (a.y > point.y) != (b.y > point.y)
                 && point.x < (b.x - a.x) * ((point.y - a.y) / (b.y - a.y)) + a.x
@@ -69,7 +79,7 @@ impl Region {
 
     fn band(&self, y: f64, count: usize) -> usize {
         // A cast sends what lies below to 0.
-        (((y - self.bottom) / self.per_band) as usize).min(count.saturating_sub(1))
+        (((y - self.low.y) / self.height) as usize).min(count.saturating_sub(1))
     }
 }
 
