@@ -374,7 +374,7 @@ fn parameters_are_checked_by_the_catalog() {
     );
     complains(
         "format = 1\nparams.orca.time_horizon = -1",
-        &["params.orca.time_horizon = -1 must be > 0 (default 3)"],
+        &["params.orca.time_horizon = -1 must be > 0", "(default 3)"],
     );
     complains("format = 1\nparams.orca.time_horizon = true", &["must be a number"]);
     complains("format = 1\nparams.orca.max_neighbors = 1.5", &["must be a whole number"]);
