@@ -4,6 +4,7 @@ pub mod frame;
 pub mod geom;
 pub mod handover;
 pub mod params;
+pub mod rng;
 pub mod space;
 pub mod world;
 

@@ -1,15 +1,60 @@
 //! Scenarios: what a user writes ([`ScenarioFile`]), checked into what the engine builds from ([`Scenario`]).
+//!
+//! A text becomes a tree of values, overrides change the tree, the tree is read into the types of the file, and these are
+//! checked and filled with agents. What is wrong is reported with its line, its key, its value and the way out.
+//!
+//! ```
+//! use throng::scenario::Scenario;
+//! let text = "
+//!     format = 1
+//!     [[agents]]
+//!     count = 8
+//!     place = { circle = { center = [0, 0], radius = -10 } }
+//!     goal = { antipodal = [0, 0] }
+//! ";
+//! let error = Scenario::parse(text, "circle.toml", None).unwrap_err();
+//! assert!(error.to_string().starts_with("circle.toml:5:"));
+//! assert!(error.to_string().contains("agents[0].place.circle.radius = -10 must be >= 0"));
+//! ```
 
+mod check;
+mod decode;
+mod document;
+mod drawing;
+mod error;
+mod file;
+mod json_span;
+mod map;
+mod number;
+mod overrides;
+mod path;
+mod place;
+mod region;
+mod schema;
+mod wkt;
+
+pub use error::{Invalid, Problem, ScenarioError};
+pub use file::*;
+pub use map::{Boundary, Polygon, boundary, edges, signed_area};
+pub use number::{Distribution, Number};
+pub use overrides::Overrides;
+pub use path::{KeyPath, Step};
+pub use region::Region;
+pub use schema::schema;
+
+use document::Document;
 use glam::DVec2;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
 use throng_core::params::Value;
 
 /// Parameter values by block and key, already checked against the catalog.
 pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// A checked scenario. Coordinates are the user's, in f64.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
     /// What to call it.
     pub name: String,
@@ -35,6 +80,114 @@ pub struct Scenario {
     pub events: Vec<Event>,
     /// What a run must show.
     pub expect: BTreeMap<String, f64>,
+    /// The whole scenario as JSON, with overrides and map files worked in: [`Scenario::parse`] under a name that ends in
+    /// `.json` makes the same scenario of it, bit by bit, wherever it is read.
+    pub source: String,
+}
+
+impl Scenario {
+    /// Reads a scenario file: JSON where its name ends in `.json`, else TOML.
+    pub fn open(path: impl AsRef<Path>) -> Result<Scenario, ScenarioError> {
+        Scenario::open_with(path, &Overrides::default())
+    }
+
+    /// Reads a scenario file and changes it before it is checked.
+    pub fn open_with(path: impl AsRef<Path>, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
+        let path = path.as_ref();
+        let text =
+            read(path).map_err(|reason| ScenarioError::Unreadable { path: path.to_owned(), reason })?;
+        Scenario::parse_with(&text, &path.display().to_string(), path.parent(), overrides)
+    }
+
+    /// Reads a scenario from a text. `name` stands in messages, and says by `.json` that the text is JSON.
+    /// `folder` is where map files are looked for; without one they are refused.
+    pub fn parse(text: &str, name: &str, folder: Option<&Path>) -> Result<Scenario, ScenarioError> {
+        Scenario::parse_with(text, name, folder, &Overrides::default())
+    }
+
+    /// Reads a scenario from a text and changes it before it is checked.
+    pub fn parse_with(
+        text: &str,
+        name: &str,
+        folder: Option<&Path>,
+        overrides: &Overrides,
+    ) -> Result<Scenario, ScenarioError> {
+        let mut document = Document::parse(text, name)?;
+        overrides.apply(&mut document)?;
+        let mut file = decode::decode(&document)?;
+        decode::embed(&document, &mut file, folder)?;
+        check::check(&document, &file)
+    }
+
+    /// How many agents there are in all cohorts.
+    pub fn agent_count(&self) -> usize {
+        self.cohorts.iter().map(|cohort| cohort.agents.len()).sum()
+    }
+
+    /// The walkable area as WKT, as JuPedSim and PedPy want it: always one POLYGON, with holes.
+    ///
+    /// Parts of the free space where nobody starts are left out. Where agents start in several parts, or the plan has
+    /// no outline, see [`to_wkt`].
+    pub fn walkable_wkt(&self) -> String {
+        let starts = self.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| agent.position);
+        let goals =
+            self.cohorts.iter().flat_map(|cohort| &cohort.agents).filter_map(|agent| match agent.goal {
+                Goal::Point(goal) => Some(goal),
+                Goal::Area(_) => None,
+            });
+        let areas = self.areas.iter().flatten().copied();
+        let paths = self.movers.iter().flat_map(|mover| mover.path.iter().map(|&(_, place)| place));
+        to_wkt(&self.map, &starts.collect::<Vec<_>>(), &goals.chain(areas).chain(paths).collect::<Vec<_>>())
+    }
+}
+
+/// The free space of a plan as one WKT POLYGON, because PedPy reads no other.
+///
+/// `starts` choose the part of it where several are not connected; if they stand in more than one, the walkable area is
+/// written without its obstacles, and if that is several too, its bounding box. Without a walkable area the outline is
+/// the bounding box of obstacles, walls, `starts` and `others`, grown by 5 m.
+pub fn to_wkt(plan: &FloorPlan, starts: &[DVec2], others: &[DVec2]) -> String {
+    let walkable = plan.walkable.iter().flatten().flatten();
+    let obstacles = plan.obstacles.iter().flat_map(|(_, ring)| ring);
+    let walls = plan.walls.iter().flatten();
+    let everything = walkable.chain(obstacles).chain(walls).chain(starts).chain(others);
+    let frame = vec![frame(everything)];
+
+    let mut free = map::free_polygons(plan, &frame);
+    if free.len() > 1 {
+        let inhabited = |polygon: &Polygon| starts.iter().any(|&start| map::winds_around(&polygon[0], start));
+        free.retain(inhabited);
+    }
+    if free.len() != 1 {
+        free = map::free_polygons(&FloorPlan { obstacles: Vec::new(), ..plan.clone() }, &frame);
+    }
+    if free.len() != 1 {
+        free = vec![frame];
+    }
+    wkt::write(&free)
+}
+
+/// Room around a plan that has no outline, m.
+const MARGIN: f64 = 5.0;
+
+fn frame<'a>(points: impl Iterator<Item = &'a DVec2>) -> Vec<DVec2> {
+    let (low, high) = place::bounds(points);
+    // Nothing at all: a square around zero.
+    let (low, high) = if low.x > high.x { (DVec2::ZERO, DVec2::ZERO) } else { (low, high) };
+    let (low, high) = (low - MARGIN, high + MARGIN);
+    vec![low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y)]
+}
+
+/// A scenario or a map larger than this is a mistake, such as a device file.
+const LARGEST_FILE: u64 = 1 << 30;
+
+fn read(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(LARGEST_FILE + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST_FILE {
+        return Err(std::io::Error::other("larger than 1 GiB"));
+    }
+    Ok(text)
 }
 
 /// The models of the four stages, by their names in the catalog.
@@ -51,18 +204,19 @@ pub struct Pipeline {
 }
 
 /// Where one can walk: cleaned polygons and open walls.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FloorPlan {
     /// The walkable area as written (outer rings and holes, cleaned); empty where the whole plane is walkable.
     pub walkable: Vec<Vec<Vec<DVec2>>>,
-    /// Obstacles as the user named them (`obstacles[3]` where they have no name), each a cleaned ring.
+    /// Obstacles as the user named them (`obstacles[3]` where they have no name), each a ring as written but without
+    /// repeated corners. [`boundary`] resolves crossings and joins them.
     pub obstacles: Vec<(String, Vec<DVec2>)>,
     /// Open walls: polylines seen from both sides.
     pub walls: Vec<Vec<DVec2>>,
 }
 
 /// Agents that have most things in common.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cohort {
     /// What to call it.
     pub name: String,
@@ -81,7 +235,7 @@ pub struct Cohort {
 }
 
 /// One agent at the start.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentStart {
     /// m.
     pub position: DVec2,
@@ -98,7 +252,8 @@ pub struct AgentStart {
 }
 
 /// Where an agent wants to be.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Goal {
     /// A point.
     Point(DVec2),
@@ -107,7 +262,7 @@ pub enum Goal {
 }
 
 /// A scripted body that avoids nobody.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mover {
     /// What to call it.
     pub name: String,
@@ -118,7 +273,7 @@ pub struct Mover {
 }
 
 /// Something that happens once.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
     /// When, s.
     pub at: f64,
@@ -127,13 +282,14 @@ pub struct Event {
 }
 
 /// What an event does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Puts an obstacle on the map.
     AddObstacle {
         /// What to call it.
         name: String,
-        /// Its cleaned ring.
+        /// Its ring, as in [`FloorPlan::obstacles`].
         polygon: Vec<DVec2>,
     },
     /// Takes an obstacle away, by name.

@@ -1,0 +1,219 @@
+//! Cohorts as written, before their members have places.
+
+use super::{Checker, FARTHEST, LARGEST, LONGEST_TIME, MOST_AGENTS};
+use crate::catalog::Stage;
+use crate::scenario::Settings;
+use crate::scenario::file::{CircleFile, CohortFile, GoalFile, GridFile, PlaceFile};
+use crate::scenario::number::Draw;
+use crate::scenario::path::KeyPath;
+use crate::scenario::place::Layout;
+use glam::DVec2;
+use std::collections::BTreeSet;
+use throng_core::params::Limit;
+
+/// A checked cohort whose members have no place yet.
+pub(super) struct Draft<'a> {
+    pub file: &'a CohortFile,
+    pub path: KeyPath,
+    pub name: String,
+    pub first_id: u32,
+    pub count: usize,
+    pub layout: Layout,
+    pub radius: Draw,
+    pub preferred_speed: Draw,
+    pub max_speed: Option<Draw>,
+    pub start: Draw,
+    pub goal: Target,
+    pub params: Settings,
+}
+
+/// A checked goal of a cohort.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Target {
+    Point(DVec2),
+    Points(Vec<DVec2>),
+    Antipodal(DVec2),
+    Offset(DVec2),
+    Area(Vec<DVec2>),
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn cohort_name(&self, index: usize) -> String {
+        let path = KeyPath::top("agents").then(index);
+        self.file.agents[index].name.clone().unwrap_or_else(|| path.to_string())
+    }
+
+    pub(super) fn cohorts(&mut self) -> Vec<Draft<'a>> {
+        let mut drafts: Vec<Draft<'a>> = Vec::new();
+        let mut names = BTreeSet::new();
+        let mut total = 0u64;
+        for (index, cohort) in self.file.agents.iter().enumerate() {
+            let path = KeyPath::top("agents").then(index);
+            let Some(draft) = self.cohort(index, cohort, path.clone(), total) else { continue };
+            if !names.insert(draft.name.clone()) {
+                let complaint =
+                    format!("another cohort is called `{}` already; choose another name", draft.name);
+                self.report.say(&path.then("name"), complaint);
+            }
+            total += draft.count as u64;
+            drafts.push(draft);
+        }
+        drafts
+    }
+
+    fn cohort(
+        &mut self,
+        index: usize,
+        file: &'a CohortFile,
+        path: KeyPath,
+        before: u64,
+    ) -> Option<Draft<'a>> {
+        let speed = Limit::from(0.0).up_to(LARGEST);
+        let time = Limit::from(0.0).up_to(LONGEST_TIME);
+        let radius = self.drawn(&path.then("radius"), &file.radius, Limit::above(0.0).up_to(LARGEST));
+        let preferred_speed = self.drawn(&path.then("preferred_speed"), &file.preferred_speed, speed);
+        let max_speed = file.max_speed.as_ref().map(|max| self.drawn(&path.then("max_speed"), max, speed));
+        let start = self.drawn(&path.then("start"), &file.start, time);
+        if let (Some(Some(max)), Some(preferred)) = (max_speed, preferred_speed) {
+            self.speeds(&path.then("max_speed"), max, preferred);
+        }
+        if let Some(goal_radius) = file.goal_radius {
+            self.number(&path.then("goal_radius"), goal_radius, Limit::above(0.0).up_to(LARGEST));
+        }
+        self.number(&path.then("responsibility"), file.responsibility, Limit::from(0.0).up_to(1.0));
+        if let Some(model) = &file.microscale {
+            self.model(&path.then("microscale"), Stage::Microscale, model);
+        }
+        let params = self.params(&file.params, &path.then("params"));
+        let layout = self.layout(&path.then("place"), &file.place);
+        let goal = self.target(&path.then("goal"), &file.goal);
+        let layout = layout?;
+        let count = self.count(&path, file, &layout, before)?;
+        let goal = goal?;
+        self.one_goal_each(&path.then("goal"), &goal, count);
+        Some(Draft {
+            file,
+            name: self.cohort_name(index),
+            first_id: before as u32,
+            count,
+            layout,
+            radius: radius?,
+            preferred_speed: preferred_speed?,
+            max_speed: max_speed.flatten(),
+            start: start?,
+            goal,
+            params,
+            path,
+        })
+    }
+
+    /// Drawn preferred speeds are cut to the highest; that all of them would be cut is a mistake.
+    fn speeds(&mut self, path: &KeyPath, max: Draw, preferred: Draw) {
+        if max.high() < preferred.low() {
+            let complaint = format!("must not be below preferred_speed ({})", preferred.low());
+            self.report.value(path, complaint);
+        }
+    }
+
+    fn layout(&mut self, path: &KeyPath, place: &PlaceFile) -> Option<Layout> {
+        self.number(&path.then("jitter"), place.jitter, Limit::from(0.0).up_to(LARGEST));
+        match (&place.grid, &place.points, &place.circle, &place.polygon) {
+            (Some(grid), None, None, None) => self.grid(&path.then("grid"), grid),
+            (None, Some(points), None, None) => {
+                Some(Layout::Points(self.some_points(&path.then("points"), points)))
+            }
+            (None, None, Some(circle), None) => Some(self.circle(&path.then("circle"), circle)),
+            (None, None, None, Some(polygon)) => {
+                if place.jitter != 0.0 {
+                    self.report.value(
+                        &path.then("jitter"),
+                        "means nothing in a polygon, where chance decides anyway",
+                    );
+                }
+                Some(Layout::Area(self.area(&path.then("polygon"), polygon)?))
+            }
+            _ => {
+                self.report.say(path, "needs exactly one of grid, points, circle, polygon");
+                None
+            }
+        }
+    }
+
+    fn grid(&mut self, path: &KeyPath, grid: &GridFile) -> Option<Layout> {
+        self.number(&path.then("spacing"), grid.spacing, Limit::above(0.0).up_to(LARGEST));
+        let from = self.point(&path.then("from"), grid.from);
+        if grid.columns == 0 {
+            self.report.value(&path.then("columns"), "must be 1 or more");
+            return None;
+        }
+        let columns = usize::try_from(grid.columns).unwrap_or(usize::MAX);
+        Some(Layout::Grid { from, columns, spacing: grid.spacing })
+    }
+
+    fn circle(&mut self, path: &KeyPath, circle: &CircleFile) -> Layout {
+        self.number(&path.then("radius"), circle.radius, Limit::from(0.0).up_to(FARTHEST));
+        self.number(&path.then("start_angle"), circle.start_angle, Limit::from(-LARGEST).up_to(LARGEST));
+        let center = self.point(&path.then("center"), circle.center);
+        Layout::Circle { center, radius: circle.radius, start_angle: circle.start_angle }
+    }
+
+    fn count(&mut self, path: &KeyPath, file: &CohortFile, layout: &Layout, before: u64) -> Option<usize> {
+        let path = path.then("count");
+        let listed = if let Layout::Points(points) = layout { Some(points.len() as u64) } else { None };
+        let count = match (file.count, listed) {
+            (Some(count), Some(listed)) if count != listed => {
+                self.report.value(
+                    &path,
+                    format!("but place.points lists {listed}; leave count out or make them equal"),
+                );
+                return None;
+            }
+            (Some(count), _) | (None, Some(count)) => count,
+            (None, None) => {
+                self.report.say(&path, "is missing; only place.points can do without it");
+                return None;
+            }
+        };
+        if count.saturating_add(before) > MOST_AGENTS {
+            let complaint = format!("makes more than {MOST_AGENTS} agents in all, which is the most");
+            self.report.value(&path, complaint);
+            return None;
+        }
+        usize::try_from(count).ok()
+    }
+
+    pub(super) fn target(&mut self, path: &KeyPath, goal: &GoalFile) -> Option<Target> {
+        let GoalFile { point, points, antipodal, offset, polygon } = goal;
+        match (point, points, antipodal, offset, polygon) {
+            (Some(point), None, None, None, None) => {
+                Some(Target::Point(self.point(&path.then("point"), *point)))
+            }
+            (None, Some(points), None, None, None) => {
+                Some(Target::Points(self.some_points(&path.then("points"), points)))
+            }
+            (None, None, Some(center), None, None) => {
+                Some(Target::Antipodal(self.point(&path.then("antipodal"), *center)))
+            }
+            (None, None, None, Some(offset), None) => {
+                Some(Target::Offset(self.point(&path.then("offset"), *offset)))
+            }
+            (None, None, None, None, Some(polygon)) => {
+                Some(Target::Area(self.area(&path.then("polygon"), polygon)?))
+            }
+            _ => {
+                self.report.say(path, "needs exactly one of point, points, antipodal, offset, polygon");
+                None
+            }
+        }
+    }
+
+    pub(super) fn one_goal_each(&mut self, path: &KeyPath, goal: &Target, count: usize) {
+        if let Target::Points(points) = goal
+            && points.len() != count
+        {
+            let listed = points.len();
+            let complaint = format!("lists {listed} points for {count} agents; give each agent one");
+            self.report.say(&path.then("points"), complaint);
+        }
+    }
+}

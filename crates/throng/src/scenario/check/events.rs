@@ -1,0 +1,120 @@
+//! What happens on the way.
+
+use super::cohorts::{Draft, Target};
+use super::settle::goals;
+use super::{Checker, LONGEST_TIME};
+use crate::scenario::error::known;
+use crate::scenario::file::{EventFile, NamedObstacle, RetargetFile};
+use crate::scenario::path::KeyPath;
+use crate::scenario::{Action, Cohort, Event, FloorPlan};
+use glam::DVec2;
+use std::collections::BTreeSet;
+use throng_core::params::Limit;
+
+/// A checked event whose goals have no agents yet.
+pub(super) enum Plan {
+    Ready(Action),
+    Retarget { path: KeyPath, cohort: usize, goal: Target },
+}
+
+impl Checker<'_> {
+    /// Sorted by time; obstacles must be there when they are removed.
+    pub(super) fn events(&mut self, map: &FloorPlan) -> Vec<(f64, Plan)> {
+        let mut order: Vec<(usize, &EventFile)> = self.file.events.iter().enumerate().collect();
+        order.sort_by(|(_, a), (_, b)| a.at.total_cmp(&b.at));
+        let mut present: BTreeSet<String> = map.obstacles.iter().map(|(name, _)| name.clone()).collect();
+        let plan = |(index, event): (usize, &EventFile)| {
+            let path = KeyPath::top("events").then(index);
+            self.number(&path.then("at"), event.at, Limit::from(0.0).up_to(LONGEST_TIME));
+            Some((event.at, self.event(&path, event, &mut present)?))
+        };
+        order.into_iter().filter_map(plan).collect()
+    }
+
+    fn event(&mut self, path: &KeyPath, event: &EventFile, present: &mut BTreeSet<String>) -> Option<Plan> {
+        match (&event.add_obstacle, &event.remove_obstacle, &event.retarget) {
+            (Some(obstacle), None, None) => self.addition(&path.then("add_obstacle"), obstacle, present),
+            (None, Some(name), None) => self.removal(&path.then("remove_obstacle"), name, present),
+            (None, None, Some(retarget)) => self.retarget(&path.then("retarget"), retarget),
+            _ => {
+                self.report
+                    .say(path, "an event needs exactly one of add_obstacle, remove_obstacle, retarget");
+                None
+            }
+        }
+    }
+
+    fn addition(
+        &mut self,
+        path: &KeyPath,
+        obstacle: &NamedObstacle,
+        present: &mut BTreeSet<String>,
+    ) -> Option<Plan> {
+        let polygon = self.ring(&path.then("polygon"), &obstacle.polygon);
+        if !present.insert(obstacle.name.clone()) {
+            let complaint = format!("an obstacle `{}` is there already; choose another name", obstacle.name);
+            self.report.say(&path.then("name"), complaint);
+        }
+        Some(Plan::Ready(Action::AddObstacle { name: obstacle.name.clone(), polygon }))
+    }
+
+    fn removal(&mut self, path: &KeyPath, name: &str, present: &mut BTreeSet<String>) -> Option<Plan> {
+        if !present.remove(name) {
+            let names = known(name, present.iter().map(String::as_str));
+            self.report.say(path, format!("there is no obstacle `{name}` at that time; {names}"));
+        }
+        Some(Plan::Ready(Action::RemoveObstacle(name.to_owned())))
+    }
+
+    fn retarget(&mut self, path: &KeyPath, retarget: &RetargetFile) -> Option<Plan> {
+        let names: Vec<String> = (0..self.file.agents.len()).map(|index| self.cohort_name(index)).collect();
+        let cohort = names.iter().position(|name| *name == retarget.cohort);
+        if cohort.is_none() {
+            let complaint = format!(
+                "there is no cohort `{}`; {}",
+                retarget.cohort,
+                known(&retarget.cohort, names.iter().map(String::as_str))
+            );
+            self.report.say(&path.then("cohort"), complaint);
+        }
+        let path = path.then("goal");
+        let goal = self.target(&path, &retarget.goal);
+        let cohort = cohort?;
+        let goal = goal?;
+        let count = self.file.agents[cohort].count;
+        let count =
+            count.or(self.file.agents[cohort].place.points.as_ref().map(|points| points.len() as u64));
+        self.one_goal_each(&path, &goal, count.unwrap_or(0) as usize);
+        Some(Plan::Retarget { path, cohort, goal })
+    }
+
+    /// Gives the members of retargeted cohorts their new goals.
+    pub(super) fn resolve(
+        &mut self,
+        plans: Vec<(f64, Plan)>,
+        drafts: &[Draft<'_>],
+        cohorts: &[Cohort],
+        map: &FloorPlan,
+        areas: &mut Vec<Vec<DVec2>>,
+    ) -> Vec<Event> {
+        if !self.report.is_empty() {
+            return Vec::new();
+        }
+        let lasting = self.lasting(map);
+        let mut events = Vec::new();
+        for (at, plan) in plans {
+            let action = match plan {
+                Plan::Ready(action) => action,
+                Plan::Retarget { path, cohort, goal } => {
+                    let starts: Vec<DVec2> =
+                        cohorts[cohort].agents.iter().map(|agent| agent.position).collect();
+                    let goals = goals(&goal, &starts, areas);
+                    self.goals_are_free(&path, &drafts[cohort].name, &goal, &goals, &lasting);
+                    Action::Retarget { cohort, goals }
+                }
+            };
+            events.push(Event { at, action });
+        }
+        events
+    }
+}

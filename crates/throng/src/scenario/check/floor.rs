@@ -1,0 +1,100 @@
+//! The map.
+
+use super::values::{show, within_reach};
+use super::{Checker, FARTHEST};
+use crate::scenario::FloorPlan;
+use crate::scenario::file::ObstacleFile;
+use crate::scenario::map;
+use crate::scenario::path::KeyPath;
+use crate::scenario::wkt;
+use glam::DVec2;
+use std::collections::BTreeSet;
+
+impl Checker<'_> {
+    pub(super) fn map(&mut self) -> FloorPlan {
+        let path = KeyPath::top("map");
+        let (walkable, lines) = self.walkable(&path.then("walkable"));
+        let obstacles = self.obstacles(&path.then("obstacles"));
+        let mut walls = lines;
+        for (index, line) in self.file.map.walls.iter().enumerate() {
+            let path = path.then("walls").then(index);
+            let line = map::without_repeats_open(&self.points(&path, line));
+            if line.len() < 2 {
+                self.report.value(&path, "must have two different points or more");
+            }
+            walls.push(line);
+        }
+        let plan = FloorPlan { walkable, obstacles, walls };
+        if self.report.is_empty() {
+            self.not_blocked(&plan);
+        }
+        plan
+    }
+
+    fn walkable(&mut self, path: &KeyPath) -> (Vec<map::Polygon>, Vec<Vec<DVec2>>) {
+        let Some(text) = &self.file.map.walkable else { return Default::default() };
+        // The text may come from `map.file`.
+        let path =
+            if path.value(self.report.tree()).is_some() { path } else { &KeyPath::top("map").then("file") };
+        let drawing = match wkt::parse(text) {
+            Ok(drawing) => drawing,
+            Err(complaint) => {
+                self.report.say(path, complaint);
+                return Default::default();
+            }
+        };
+        let rings = drawing.polygons.iter().flatten().chain(&drawing.lines);
+        if let Some(far) = rings.flatten().find(|point| !within_reach(**point)) {
+            self.report.say(path, format!("the point {} lies beyond {FARTHEST:e} m", show(*far)));
+            return Default::default();
+        }
+        let cleaned = map::clean_polygons(&drawing.polygons);
+        if cleaned.is_empty() {
+            self.report.say(
+                path,
+                "the walkable area has no area; draw a polygon, or leave it out for the whole plane",
+            );
+        }
+        (cleaned, drawing.lines)
+    }
+
+    fn obstacles(&mut self, path: &KeyPath) -> Vec<(String, Vec<DVec2>)> {
+        let mut obstacles = Vec::new();
+        let mut names = BTreeSet::new();
+        for (index, obstacle) in self.file.map.obstacles.iter().enumerate() {
+            let path = path.then(index);
+            let (name, ring) = match obstacle {
+                ObstacleFile::Ring(ring) => (format!("obstacles[{index}]"), self.ring(&path, ring)),
+                ObstacleFile::Named(named) => {
+                    (named.name.clone(), self.ring(&path.then("polygon"), &named.polygon))
+                }
+            };
+            if !names.insert(name.clone()) {
+                self.report
+                    .say(&path, format!("another obstacle is called `{name}` already; choose another name"));
+            }
+            obstacles.push((name, ring));
+        }
+        obstacles
+    }
+
+    fn not_blocked(&mut self, plan: &FloorPlan) {
+        if !map::boundary(plan).is_blocked() {
+            return;
+        }
+        let alone = |(name, ring): &&(String, Vec<DVec2>)| {
+            let obstacles = vec![(name.clone(), ring.clone())];
+            map::boundary(&FloorPlan { obstacles, ..plan.clone() }).is_blocked()
+        };
+        let who = match plan.obstacles.iter().find(alone) {
+            Some((name, _)) => format!("obstacle `{name}` covers"),
+            None => {
+                let names: Vec<&str> =
+                    plan.obstacles.iter().take(10).map(|(name, _)| name.as_str()).collect();
+                format!("the obstacles ({}) together cover", names.join(", "))
+            }
+        };
+        let path = KeyPath::top("map").then("obstacles");
+        self.report.say(&path, format!("{who} the whole walkable area; leave somewhere to walk"));
+    }
+}

@@ -1,0 +1,175 @@
+//! From what is written to what it means: every check of a scenario.
+//!
+//! Everything that can be checked on its own is checked first, and all of its problems are reported together; only a
+//! file without such problems gets its agents, which are then checked against the map.
+
+mod cohorts;
+mod events;
+mod floor;
+mod settle;
+mod values;
+
+use super::document::Document;
+use super::error::{Report, ScenarioError, known};
+use super::file::*;
+use super::path::KeyPath;
+use super::{Mover, Pipeline, Scenario, Settings};
+use crate::catalog::{self, Stage};
+use glam::DVec2;
+use throng_core::params::{self, Limit, ParamError};
+use values::within_reach;
+
+/// More agents than this are a slip of the keyboard.
+const MOST_AGENTS: u64 = 10_000_000;
+/// Coordinates beyond this have lost their millimetres, m.
+const FARTHEST: f64 = 1e9;
+const LONGEST_STEP: f64 = 60.0;
+const LONGEST_TIME: f64 = 1e9;
+const LARGEST: f64 = 1e6;
+
+/// Checks a file and builds the scenario of it.
+pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario, ScenarioError> {
+    let mut checker = Checker { file, report: Report::new(document) };
+    checker.clock();
+    let pipeline = checker.pipeline();
+    let params = checker.params(&file.params, &KeyPath::top("params"));
+    let map = checker.map();
+    let drafts = checker.cohorts();
+    let movers = checker.movers();
+    let events = checker.events(&map);
+    checker.expectations();
+    if !checker.report.is_empty() {
+        return Err(checker.report.into_error());
+    }
+    let mut areas = Vec::new();
+    let cohorts = checker.settle(&map, &drafts, &mut areas);
+    let events = checker.resolve(events, &drafts, &cohorts, &map, &mut areas);
+    let source = serde_json::to_string(file).unwrap_or_default();
+    let scenario = Scenario {
+        name: file.name.clone().unwrap_or_default(),
+        seed: file.seed,
+        dt: file.dt,
+        until: file.until,
+        pipeline,
+        params,
+        map,
+        cohorts,
+        areas,
+        movers,
+        events,
+        expect: file.expect.clone(),
+        source,
+    };
+    checker.report.finish(scenario)
+}
+
+struct Checker<'a> {
+    file: &'a ScenarioFile,
+    report: Report<'a>,
+}
+
+// The parts of a file, one by one.
+impl<'a> Checker<'a> {
+    fn clock(&mut self) {
+        self.number(&KeyPath::top("dt"), self.file.dt, Limit::above(0.0).up_to(LONGEST_STEP));
+        self.number(&KeyPath::top("until"), self.file.until, Limit::from(0.0).up_to(LONGEST_TIME));
+    }
+
+    fn pipeline(&mut self) -> Pipeline {
+        let PipelineFile { macroscale, mesoscale, microscale, motion } = &self.file.pipeline;
+        let path = KeyPath::top("pipeline");
+        self.model(&path.then("macroscale"), Stage::Macroscale, macroscale);
+        self.model(&path.then("microscale"), Stage::Microscale, microscale);
+        self.model(&path.then("motion"), Stage::Motion, motion);
+        let path = path.then("mesoscale");
+        for (index, model) in mesoscale.iter().enumerate() {
+            self.model(&path.then(index), Stage::Mesoscale, model);
+            if mesoscale[..index].contains(model) {
+                self.report.value(&path.then(index), "stands there twice");
+            }
+        }
+        Pipeline {
+            macroscale: macroscale.clone(),
+            mesoscale: mesoscale.clone(),
+            microscale: microscale.clone(),
+            motion: motion.clone(),
+        }
+    }
+
+    fn model(&mut self, path: &KeyPath, stage: Stage, name: &str) {
+        let names = catalog::names(stage);
+        if !names.contains(&name) {
+            let stage = format!("{stage:?}").to_lowercase();
+            self.report.say(path, format!("unknown {stage} model `{name}`; {}", known(name, names)));
+        }
+    }
+
+    fn params(&mut self, written: &ParamsFile, path: &KeyPath) -> Settings {
+        let mut settings = Settings::new();
+        for (name, values) in written {
+            let path = path.then(name);
+            let Some(block) = catalog::blocks().iter().find(|block| block.name == name) else {
+                let names = catalog::blocks().iter().map(|block| block.name);
+                self.report.say(&path, format!("unknown block `{name}`; {}", known(name, names)));
+                continue;
+            };
+            for (key, value) in values {
+                if let Err(error) = params::check(block.name, block.fields, key, value.0) {
+                    self.param(&path.then(key), key, block, error);
+                }
+            }
+            let values = values.iter().map(|(key, value)| (key.clone(), value.0)).collect();
+            settings.insert(name.clone(), values);
+        }
+        settings
+    }
+
+    fn param(&mut self, path: &KeyPath, key: &str, block: &catalog::Block, error: ParamError) {
+        match error {
+            ParamError::Unknown { .. } => {
+                let names = block.fields.iter().map(|field| field.name);
+                self.report.say(path, format!("unknown key `{key}`; {}", known(key, names)));
+            }
+            ParamError::Kind { expected, .. } => self.report.value(path, format!("must be {expected}")),
+            ParamError::Limit { limit, default, .. } => {
+                self.report.value(path, format!("must be {limit} (default {default})"));
+            }
+        }
+    }
+
+    fn movers(&mut self) -> Vec<Mover> {
+        let movers = self.file.movers.iter().enumerate();
+        movers.map(|(index, mover)| self.mover(index, mover)).collect()
+    }
+
+    fn mover(&mut self, index: usize, mover: &MoverFile) -> Mover {
+        let top = KeyPath::top("movers").then(index);
+        self.number(&top.then("radius"), mover.radius, Limit::above(0.0).up_to(LARGEST));
+        let path = top.then("path");
+        if mover.path.is_empty() {
+            self.report.value(&path, "must have one point or more, each [t, x, y]");
+        }
+        let mut last = f64::NEG_INFINITY;
+        for (index, &[t, x, y]) in mover.path.iter().enumerate() {
+            if !t.is_finite() || t <= last {
+                self.report
+                    .value(&path.then(index), "must come after the one before it; times rise, in [t, x, y]");
+            }
+            last = t;
+            if !within_reach(DVec2::new(x, y)) {
+                self.report.value(&path.then(index), format!("must not lie beyond {FARTHEST:e} m"));
+            }
+        }
+        Mover {
+            name: mover.name.clone().unwrap_or_else(|| top.to_string()),
+            radius: mover.radius,
+            path: mover.path.iter().map(|&[t, x, y]| (t, DVec2::new(x, y))).collect(),
+        }
+    }
+
+    fn expectations(&mut self) {
+        for (key, number) in &self.file.expect {
+            self.number(&KeyPath::top("expect").then(key), *number, Limit::from(f64::MIN));
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Gives every agent its place, its goal and its figures, and holds them against the map.
+
+use super::cohorts::{Draft, Target};
+use super::values::{show, within_reach};
+use super::{Checker, FARTHEST};
+use crate::scenario::file::OnArrival;
+use crate::scenario::map;
+use crate::scenario::path::KeyPath;
+use crate::scenario::place::{Layout, Scatter, Standing, jittered};
+use crate::scenario::region::Region;
+use crate::scenario::{AgentStart, Cohort, FloorPlan, Goal};
+use glam::DVec2;
+use std::collections::BTreeSet;
+use throng_core::rng::{self, Purpose};
+
+impl Checker<'_> {
+    /// Gives every agent its place, its goal and its figures.
+    pub(super) fn settle(
+        &mut self,
+        map: &FloorPlan,
+        drafts: &[Draft<'_>],
+        areas: &mut Vec<Vec<DVec2>>,
+    ) -> Vec<Cohort> {
+        let boundary = map::boundary(map);
+        let region = Region::new(&boundary);
+        let radii: Vec<Vec<f64>> = drafts.iter().map(|draft| self.radii(draft)).collect();
+        let places = self.places(map, &region, drafts, &radii);
+        let lasting = self.lasting(map);
+        let mut cohorts = Vec::new();
+        for ((draft, radii), places) in drafts.iter().zip(radii).zip(places) {
+            let goals = goals(&draft.goal, &places, areas);
+            self.goals_are_free(&draft.path.then("goal"), &draft.name, &draft.goal, &goals, &lasting);
+            let goal_radius =
+                draft.file.goal_radius.unwrap_or_else(|| radii.iter().copied().fold(0.0, f64::max));
+            cohorts.push(Cohort {
+                name: draft.name.clone(),
+                agents: self.agents(draft, &places, &radii, &goals),
+                leaves: draft.file.on_arrival == OnArrival::Leave,
+                // An empty cohort has no largest radius.
+                goal_radius: if goal_radius > 0.0 { goal_radius } else { draft.radius.high() },
+                responsibility: draft.file.responsibility,
+                microscale: draft.file.microscale.clone(),
+                params: draft.params.clone(),
+            });
+        }
+        cohorts
+    }
+
+    fn radii(&self, draft: &Draft<'_>) -> Vec<f64> {
+        let seed = self.file.seed;
+        let ids = (draft.first_id..).take(draft.count);
+        ids.map(|id| draft.radius.draw(|| rng::stream(seed, id, 0, Purpose::Radius))).collect()
+    }
+
+    fn agents(&self, draft: &Draft<'_>, places: &[DVec2], radii: &[f64], goals: &[Goal]) -> Vec<AgentStart> {
+        let seed = self.file.seed;
+        let agent = |(((id, &position), &radius), &goal): (((u32, &DVec2), &f64), &Goal)| {
+            let stream = |purpose| move || rng::stream(seed, id, 0, purpose);
+            let preferred_speed = draft.preferred_speed.draw(stream(Purpose::PreferredSpeed));
+            let max_speed = match draft.max_speed {
+                Some(max) => max.draw(stream(Purpose::MaxSpeed)),
+                None => default_max_speed(preferred_speed),
+            };
+            AgentStart {
+                position,
+                goal,
+                radius,
+                preferred_speed: preferred_speed.min(max_speed),
+                max_speed,
+                start: draft.start.draw(stream(Purpose::Start)),
+            }
+        };
+        (draft.first_id..).zip(places).zip(radii).zip(goals).map(agent).collect()
+    }
+
+    /// Listed places first, so that those who are scattered can keep clear of everyone.
+    fn places(
+        &mut self,
+        map: &FloorPlan,
+        region: &Region,
+        drafts: &[Draft<'_>],
+        radii: &[Vec<f64>],
+    ) -> Vec<Vec<DVec2>> {
+        let mut places: Vec<Vec<DVec2>> = vec![Vec::new(); drafts.len()];
+        for (index, draft) in drafts.iter().enumerate() {
+            let Some(fixed) = draft.layout.fixed(draft.count) else { continue };
+            places[index] = self.jitter(draft, fixed, region);
+            self.starts_are_free(draft, &places[index], map, region);
+        }
+        if drafts.iter().all(|draft| !matches!(draft.layout, Layout::Area(_))) || !self.report.is_empty() {
+            return places;
+        }
+        let mut standing = Standing::new(radii.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max));
+        for (place, radius) in places.iter().flatten().zip(radii_of_placed(drafts, radii)) {
+            standing.add(*place, radius);
+        }
+        for (index, draft) in drafts.iter().enumerate() {
+            let Layout::Area(area) = &draft.layout else { continue };
+            let (first_id, seed) = (draft.first_id, self.file.seed);
+            let scatter = Scatter { area, radii: &radii[index], first_id, seed };
+            match scatter.place(region, &mut standing) {
+                Ok(scattered) => places[index] = scattered,
+                Err(full) => self.too_full(draft, full.fitted),
+            }
+        }
+        places
+    }
+
+    fn too_full(&mut self, draft: &Draft<'_>, fitted: usize) {
+        let (name, count) = (&draft.name, draft.count);
+        let complaint = format!(
+            "only {fitted} of the {count} agents of cohort `{name}` fitted in, clear of one another and of walls; \
+             enlarge the polygon, or lower count or radius"
+        );
+        self.report.say(&draft.path.then("place").then("polygon"), complaint);
+    }
+
+    fn jitter(&self, draft: &Draft<'_>, mut places: Vec<DVec2>, region: &Region) -> Vec<DVec2> {
+        let reach = draft.file.place.jitter;
+        if reach > 0.0 {
+            for (id, place) in (draft.first_id..).zip(&mut places) {
+                *place = jittered(*place, reach, region, rng::stream(self.file.seed, id, 0, Purpose::Jitter));
+            }
+        }
+        places
+    }
+}
+
+// Agents on the map.
+impl Checker<'_> {
+    fn starts_are_free(&mut self, draft: &Draft<'_>, places: &[DVec2], map: &FloorPlan, region: &Region) {
+        for (index, &place) in places.iter().enumerate() {
+            let Some(complaint) = trouble(place, map, region) else { continue };
+            let path = draft.path.then("place");
+            let path = match draft.layout {
+                Layout::Points(_) => path.then("points").then(index),
+                _ => path,
+            };
+            let who = format!("agent {index} of cohort `{}` starts at {}", draft.name, show(place));
+            self.report.say(&path, format!("{who}, {complaint}; move it"));
+            if self.report.is_full() {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn goals_are_free(
+        &mut self,
+        path: &KeyPath,
+        cohort: &str,
+        target: &Target,
+        goals: &[Goal],
+        lasting: &Lasting,
+    ) {
+        if let Target::Area(area) = target {
+            if map::free_area(&lasting.map, area) < SMALLEST_GOAL {
+                let complaint = format!("no part of the goal of cohort `{cohort}` is free; move it");
+                self.report.say(&path.then("polygon"), complaint);
+            }
+            return;
+        }
+        // A goal that everyone shares is looked at once.
+        let looked_at = if matches!(target, Target::Point(_)) { goals.len().min(1) } else { goals.len() };
+        for (index, goal) in goals[..looked_at].iter().enumerate() {
+            let Goal::Point(goal) = *goal else { continue };
+            let Some(complaint) = trouble(goal, &lasting.map, &lasting.region) else { continue };
+            let (path, who) = match target {
+                Target::Point(_) => (path.then("point"), "the goal".into()),
+                Target::Points(_) => (path.then("points").then(index), format!("goal {index}")),
+                _ => (path.clone(), format!("the goal of agent {index}")),
+            };
+            let complaint = format!("{who} of cohort `{cohort}` is at {}, {complaint}; move it", show(goal));
+            self.report.say(&path, complaint);
+            if self.report.is_full() {
+                return;
+            }
+        }
+    }
+
+    /// The map without the obstacles that an event takes away: a goal may wait behind a barrier.
+    pub(super) fn lasting(&self, map: &FloorPlan) -> Lasting {
+        let removed: BTreeSet<&str> =
+            self.file.events.iter().filter_map(|event| event.remove_obstacle.as_deref()).collect();
+        let mut map = map.clone();
+        map.obstacles.retain(|(name, _)| !removed.contains(name.as_str()));
+        let region = Region::new(&map::boundary(&map));
+        Lasting { map, region }
+    }
+}
+
+/// What stays on the map for good.
+pub(super) struct Lasting {
+    map: FloorPlan,
+    region: Region,
+}
+
+/// A goal with less free area than this cannot be reached, m².
+const SMALLEST_GOAL: f64 = 1e-6;
+
+/// Why nobody can be at a point.
+fn trouble(place: DVec2, map: &FloorPlan, region: &Region) -> Option<String> {
+    if !within_reach(place) {
+        return Some(format!("beyond {FARTHEST:e} m"));
+    }
+    if region.is_free(place) {
+        return None;
+    }
+    match map.obstacles.iter().find(|(_, ring)| map::winds_around(ring, place)) {
+        Some((name, _)) => Some(format!("inside obstacle `{name}`")),
+        None => Some("outside the walkable area".into()),
+    }
+}
+
+fn radii_of_placed<'r>(drafts: &'r [Draft<'_>], radii: &'r [Vec<f64>]) -> impl Iterator<Item = f64> + 'r {
+    let placed = drafts.iter().zip(radii).filter(|(draft, _)| !matches!(draft.layout, Layout::Area(_)));
+    placed.flat_map(|(_, radii)| radii.iter().copied())
+}
+
+pub(super) fn goals(target: &Target, starts: &[DVec2], areas: &mut Vec<Vec<DVec2>>) -> Vec<Goal> {
+    match target {
+        Target::Point(point) => vec![Goal::Point(*point); starts.len()],
+        Target::Points(points) => points.iter().copied().map(Goal::Point).collect(),
+        Target::Antipodal(center) => starts.iter().map(|&start| Goal::Point(2.0 * *center - start)).collect(),
+        Target::Offset(offset) => starts.iter().map(|&start| Goal::Point(start + *offset)).collect(),
+        Target::Area(area) => {
+            areas.push(area.clone());
+            vec![Goal::Area(areas.len() as u32 - 1); starts.len()]
+        }
+    }
+}
+
+/// People who like to walk fast can walk faster; everyone can hurry a little.
+fn default_max_speed(preferred_speed: f64) -> f64 {
+    (1.35 * preferred_speed).max(1.8)
+}

@@ -1,0 +1,379 @@
+//! A scenario as a user writes it. Every key of the format stands here, with its unit and its default.
+//!
+//! These types only say what may be written; `check` says what it means.
+
+use super::number::Number;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use throng_core::params::Value;
+
+/// x and y, m.
+pub type Point = [f64; 2];
+
+/// Parameter values by block and key.
+pub type ParamsFile = BTreeMap<String, BTreeMap<String, ParamValue>>;
+
+/// A scenario of throng: who walks where, by which models, and what happens on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioFile {
+    /// Version of this format. Always 1.
+    pub format: u64,
+    /// What to call it. Default: the file's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Key of every random draw. Default 0.
+    #[serde(default)]
+    pub seed: u64,
+    /// Length of a step, s. Default 0.1. Must be > 0.
+    #[serde(default = "default_dt")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub dt: f64,
+    /// Simulated time at which a run ends though not everyone has arrived, s. Default 600.
+    #[serde(default = "default_until")]
+    #[schemars(range(min = 0.0))]
+    pub until: f64,
+    /// Which model stands in which stage.
+    #[serde(default)]
+    pub pipeline: PipelineFile,
+    /// Parameters of the models, a block for each. Blocks of models that are not used are checked too.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, serde_json::Value>>")]
+    pub params: ParamsFile,
+    /// Where one can walk. Default: everywhere.
+    #[serde(default)]
+    pub map: MapFile,
+    /// Who walks, in cohorts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<CohortFile>,
+    /// Scripted bodies that avoid nobody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub movers: Vec<MoverFile>,
+    /// What happens on the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventFile>,
+    /// Figures of the report that the scenario suite asserts of a run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub expect: BTreeMap<String, f64>,
+}
+
+/// Which model stands in which stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PipelineFile {
+    /// Where to? Default "straight".
+    pub macroscale: String,
+    /// Among whom? Default: none.
+    pub mesoscale: Vec<String>,
+    /// Which velocity now? Default "orca".
+    pub microscale: String,
+    /// How bodies move. Default "holonomic".
+    pub motion: String,
+}
+
+impl Default for PipelineFile {
+    fn default() -> PipelineFile {
+        PipelineFile {
+            macroscale: "straight".into(),
+            mesoscale: Vec::new(),
+            microscale: "orca".into(),
+            motion: "holonomic".into(),
+        }
+    }
+}
+
+/// Where one can walk.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MapFile {
+    /// The walkable area, as WKT: POLYGON, MULTIPOLYGON or GEOMETRYCOLLECTION, m. Default: the whole plane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub walkable: Option<String>,
+    /// A file with the walkable area, relative to the scenario's folder: .wkt, .geojson or .dxf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Solid polygons, in either winding.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub obstacles: Vec<ObstacleFile>,
+    /// Open walls: lines of two or more points, seen from both sides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub walls: Vec<Vec<Point>>,
+}
+
+/// A solid polygon: a ring, or a ring with a name.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ObstacleFile {
+    /// Its corners, in either winding.
+    Ring(Vec<Point>),
+    /// With a name, by which events can remove it.
+    Named(NamedObstacle),
+}
+
+/// A solid polygon with a name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NamedObstacle {
+    /// What to call it.
+    pub name: String,
+    /// Its corners, in either winding.
+    pub polygon: Vec<Point>,
+}
+
+/// A cohort: agents that have most things in common.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CohortFile {
+    /// What to call it. Default: `agents[0]`, `agents[1]` and so on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How many agents. May be left out where `place` lists points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Radius of a body, m. Default 0.25. Must be > 0.
+    #[serde(default = "default_radius")]
+    pub radius: Number,
+    /// Speed of free walking, m/s. Default 1.34.
+    #[serde(default = "default_preferred_speed")]
+    pub preferred_speed: Number,
+    /// Highest speed, m/s. Default: 1.8 or 1.35 times the preferred speed, whichever is more.
+    /// A preferred speed that was drawn above it is cut to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_speed: Option<Number>,
+    /// Where they stand at the start.
+    pub place: PlaceFile,
+    /// Where they want to be.
+    pub goal: GoalFile,
+    /// What an agent does at its goal. Default "stay".
+    #[serde(default)]
+    pub on_arrival: OnArrival,
+    /// How close to its goal an agent has arrived, m. Default: the largest radius in the cohort.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal_radius: Option<f64>,
+    /// When an agent begins to walk, s. Default 0.
+    #[serde(default = "default_start")]
+    pub start: Number,
+    /// The share of an avoidance that an agent takes on, 0 to 1. Default 0.5.
+    #[serde(default = "default_responsibility")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub responsibility: f64,
+    /// The cohort's own local model. Default: the pipeline's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub microscale: Option<String>,
+    /// The cohort's own parameter values, on top of the scenario's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, serde_json::Value>>")]
+    pub params: ParamsFile,
+}
+
+/// What an agent does at its goal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnArrival {
+    /// It stays there.
+    #[default]
+    Stay,
+    /// It vanishes.
+    Leave,
+}
+
+/// Where agents stand at the start: exactly one of `grid`, `points`, `circle`, `polygon`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlaceFile {
+    /// Rows of `columns` agents, the first row lowest, each filled towards growing x.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grid: Option<GridFile>,
+    /// These points, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<Point>>,
+    /// Evenly spaced on a circle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub circle: Option<CircleFile>,
+    /// Anywhere inside, at random, clear of one another and of walls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub polygon: Option<Vec<Point>>,
+    /// Each agent is moved by a random vector of at most this length, m. Default 0. Not with `polygon`.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0.0))]
+    pub jitter: f64,
+}
+
+/// A grid of agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GridFile {
+    /// The first agent's place: the lower left corner, m.
+    pub from: Point,
+    /// Agents in a row.
+    #[schemars(range(min = 1))]
+    pub columns: u64,
+    /// Between neighbours, m.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub spacing: f64,
+}
+
+/// A circle of agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CircleFile {
+    /// m.
+    pub center: Point,
+    /// m.
+    pub radius: f64,
+    /// Where the first agent stands, rad counter-clockwise from the x axis. Default 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub start_angle: f64,
+}
+
+/// Where agents want to be: exactly one of `point`, `points`, `antipodal`, `offset`, `polygon`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GoalFile {
+    /// All at one point, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
+    /// A point for each agent, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<Point>>,
+    /// Across this centre: each at its start mirrored in it, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub antipodal: Option<Point>,
+    /// Each at its start, moved by this, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<Point>,
+    /// Anywhere inside this area, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub polygon: Option<Vec<Point>>,
+}
+
+/// A scripted body that avoids nobody.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MoverFile {
+    /// What to call it. Default: `movers[0]`, `movers[1]` and so on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// m. Must be > 0.
+    pub radius: f64,
+    /// Time (s), x and y (m), times rising.
+    pub path: Vec<[f64; 3]>,
+}
+
+/// Something that happens once: exactly one of `add_obstacle`, `remove_obstacle`, `retarget`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EventFile {
+    /// When, s.
+    #[schemars(range(min = 0.0))]
+    pub at: f64,
+    /// Puts an obstacle on the map.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub add_obstacle: Option<NamedObstacle>,
+    /// Takes an obstacle away, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remove_obstacle: Option<String>,
+    /// Gives a cohort a new goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retarget: Option<RetargetFile>,
+}
+
+/// A new goal for a cohort. Its starts stand for where agents are in `antipodal` and `offset`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RetargetFile {
+    /// The cohort's name.
+    pub cohort: String,
+    /// Its new goal.
+    pub goal: GoalFile,
+}
+
+/// A parameter's value: a number or a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct ParamValue(pub Value);
+
+fn default_dt() -> f64 {
+    0.1
+}
+
+fn default_until() -> f64 {
+    600.0
+}
+
+fn default_radius() -> Number {
+    Number::Fixed(0.25)
+}
+
+fn default_preferred_speed() -> Number {
+    Number::Fixed(1.34)
+}
+
+fn default_start() -> Number {
+    Number::Fixed(0.0)
+}
+
+fn default_responsibility() -> f64 {
+    0.5
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+// Untagged enums of serde only say that "no variant matched"; these visitors keep the path and say what is expected.
+
+impl<'de> Deserialize<'de> for ObstacleFile {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ObstacleFile, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = ObstacleFile;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a list of points or { name = \"...\", polygon = [...] }")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<ObstacleFile, A::Error> {
+                let deserializer = serde::de::value::SeqAccessDeserializer::new(seq);
+                Vec::deserialize(deserializer).map(ObstacleFile::Ring)
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<ObstacleFile, A::Error> {
+                let deserializer = serde::de::value::MapAccessDeserializer::new(map);
+                NamedObstacle::deserialize(deserializer).map(ObstacleFile::Named)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for ParamValue {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ParamValue, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = ParamValue;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number, true or false")
+            }
+
+            fn visit_bool<E>(self, flag: bool) -> Result<ParamValue, E> {
+                Ok(ParamValue(Value::Flag(flag)))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<ParamValue, E> {
+                Ok(ParamValue(Value::Number(number as f64)))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<ParamValue, E> {
+                Ok(ParamValue(Value::Number(number as f64)))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<ParamValue, E> {
+                Ok(ParamValue(Value::Number(number)))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}

@@ -1,0 +1,294 @@
+//! Floor plans: cleaned, joined and turned into the edges that bound free space.
+//!
+//! All set operations run on whole numbers, a grid of 2^-24 m (60 nm), in which touching is exact and nothing depends on
+//! the order or the winding of the input. Corners that survive keep the coordinates that the user wrote; only new ones,
+//! where edges cross, come from the grid. The grid hangs on the user's own zero and reaches past 1e9 m, so a map in
+//! UTM coordinates needs no shift and an obstacle added later falls on the same grid.
+
+use super::FloorPlan;
+use glam::DVec2;
+use i_overlay::core::fill_rule::FillRule;
+use i_overlay::core::overlay::{IntOverlayOptions, Overlay};
+use i_overlay::core::overlay_rule::OverlayRule;
+use i_overlay::i_float::int::point::IntPoint;
+use std::collections::{BTreeMap, HashMap};
+
+/// A polygon: its outer ring, then its holes.
+pub type Polygon = Vec<Vec<DVec2>>;
+
+/// What bounds free space.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Boundary {
+    /// Closed rings, each edge with free space on its left. Neither repeated nor collinear corners.
+    pub rings: Vec<Vec<DVec2>>,
+    /// Open walls with free space on both sides.
+    pub walls: Vec<[DVec2; 2]>,
+    /// Whether free space ends somewhere: there is a walkable area. If not, what lies outside of all rings is free.
+    pub bounded: bool,
+}
+
+impl Boundary {
+    /// Whether there is no free space at all.
+    pub fn is_blocked(&self) -> bool {
+        self.bounded && self.rings.is_empty()
+    }
+
+    /// The edges of all rings.
+    pub fn edges(&self) -> impl Iterator<Item = [DVec2; 2]> + '_ {
+        self.rings.iter().flat_map(|ring| edges(ring))
+    }
+}
+
+/// What bounds the free space of a plan: the walkable area (or the plane) without the obstacles.
+///
+/// Self-crossing rings cover what they wind around. Overlapping and touching obstacles become one. Rings without an
+/// area become open walls; single points vanish.
+pub fn boundary(plan: &FloorPlan) -> Boundary {
+    let mut grid = Grid::default();
+    let free = free_space(plan, &mut grid);
+    let bounded = !plan.walkable.is_empty();
+    let mut rings: Vec<_> = free.into_iter().flatten().filter_map(|ring| grid.ring(ring)).collect();
+    if !bounded {
+        rings.iter_mut().for_each(|ring| flip(ring));
+    }
+    rings.sort_by(|a, b| compare(a[0], b[0]).then(a.len().cmp(&b.len())));
+    Boundary { rings, walls: walls(plan, &mut grid), bounded }
+}
+
+/// The walkable area without the obstacles, as polygons; where there is no walkable area, the obstacles themselves.
+fn free_space(plan: &FloorPlan, grid: &mut Grid) -> Shapes {
+    let obstacles = solid(plan.obstacles.iter().map(|(_, ring)| ring), grid);
+    if plan.walkable.is_empty() {
+        return obstacles;
+    }
+    let walkable = walkable(&plan.walkable, grid);
+    overlay(walkable, obstacles, OverlayRule::Difference)
+}
+
+/// Polygons joined, each without its holes, whichever way its rings wind.
+fn walkable(polygons: &[Polygon], grid: &mut Grid) -> Shapes {
+    let without_holes = |polygon: &Polygon| {
+        let outer = solid(polygon.iter().take(1), grid);
+        let holes = solid(polygon.iter().skip(1), grid);
+        overlay(outer, holes, OverlayRule::Difference)
+    };
+    let parts: Shapes = polygons.iter().flat_map(without_holes).collect();
+    overlay(parts, Shapes::new(), OverlayRule::Subject)
+}
+
+/// The union of what rings cover.
+fn solid<'a>(rings: impl Iterator<Item = &'a Vec<DVec2>>, grid: &mut Grid) -> Shapes {
+    // One by one first: together, rings of opposite winding would cancel.
+    let alone =
+        |ring: &'a Vec<DVec2>| overlay(vec![vec![grid.snap(ring)]], Shapes::new(), OverlayRule::Subject);
+    let parts: Shapes = rings.flat_map(alone).collect();
+    overlay(parts, Shapes::new(), OverlayRule::Subject)
+}
+
+/// Cleans walkable polygons for good: simple outer rings counter-clockwise, holes clockwise, none overlapping.
+pub(super) fn clean_polygons(polygons: &[Polygon]) -> Vec<Polygon> {
+    let mut grid = Grid::default();
+    let shapes = walkable(polygons, &mut grid);
+    polygons_of(shapes, &grid)
+}
+
+/// The free space of a plan as polygons, outer rings counter-clockwise. `outline` stands for a missing walkable area.
+pub(super) fn free_polygons(plan: &FloorPlan, outline: &Polygon) -> Vec<Polygon> {
+    let mut plan = plan.clone();
+    if plan.walkable.is_empty() {
+        plan.walkable = vec![outline.clone()];
+    }
+    let mut grid = Grid::default();
+    let shapes = free_space(&plan, &mut grid);
+    polygons_of(shapes, &grid)
+}
+
+/// The part of a ring that is free, m².
+pub(super) fn free_area(plan: &FloorPlan, ring: &Vec<DVec2>) -> f64 {
+    let mut grid = Grid::default();
+    let area = solid(std::iter::once(ring), &mut grid);
+    let free = free_space(plan, &mut grid);
+    let rule = if plan.walkable.is_empty() { OverlayRule::Difference } else { OverlayRule::Intersect };
+    polygons_of(overlay(area, free, rule), &grid).iter().flatten().map(|ring| signed_area(ring)).sum()
+}
+
+fn polygons_of(shapes: Shapes, grid: &Grid) -> Vec<Polygon> {
+    let polygon =
+        |shape: Vec<Ring>| shape.into_iter().filter_map(|ring| grid.ring(ring)).collect::<Polygon>();
+    let mut polygons: Vec<Polygon> =
+        shapes.into_iter().map(polygon).filter(|polygon| !polygon.is_empty()).collect();
+    polygons.iter_mut().for_each(|polygon| polygon[1..].sort_by(|a, b| compare(a[0], b[0])));
+    polygons.sort_by(|a, b| compare(a[0][0], b[0][0]));
+    polygons
+}
+
+/// The open walls of a plan, and what remains of rings without an area. Sorted, and no piece twice.
+fn walls(plan: &FloorPlan, grid: &mut Grid) -> Vec<[DVec2; 2]> {
+    let lines = plan.walls.iter().flat_map(|line| line.windows(2).map(|pair| [pair[0], pair[1]]));
+    let holes = plan.walkable.iter().flat_map(|polygon| polygon.iter().skip(1));
+    let rings = plan.obstacles.iter().map(|(_, ring)| ring).chain(holes);
+    let flat =
+        rings.filter(|ring| solid(std::iter::once(*ring), grid).is_empty()).flat_map(|ring| edges(ring));
+    let forward = |[a, b]: [DVec2; 2]| if compare(a, b).is_le() { [a, b] } else { [b, a] };
+    let key = |[a, b]: [DVec2; 2]| {
+        let (a, b) = (quantized(a), quantized(b));
+        [a.x, a.y, b.x, b.y]
+    };
+    let pieces = lines.chain(flat).map(forward).filter(|[a, b]| quantized(*a) != quantized(*b));
+    pieces.map(|piece| (key(piece), piece)).collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+type Ring = Vec<IntPoint<i64>>;
+type Shapes = Vec<Vec<Ring>>;
+
+/// Grid lines per metre: a power of two, so that scaling is exact.
+const PER_METRE: f64 = (1u64 << 24) as f64;
+/// Crumbs under a square of 0.1 mm come from rounding, not from a plan.
+const SMALLEST_AREA: u128 = (1u128 << 48) / 100_000_000;
+/// A corner this close to the line between its neighbours is not one, m.
+const COLLINEAR: f64 = 1e-6;
+
+fn overlay(subject: Shapes, clip: Shapes, rule: OverlayRule) -> Shapes {
+    let options = IntOverlayOptions { min_output_area: SMALLEST_AREA, ..IntOverlayOptions::ogc() };
+    let solver = Default::default();
+    Overlay::from_subj_and_clip_custom(&subject, &clip, options, solver).overlay(rule, FillRule::NonZero)
+}
+
+fn quantized(point: DVec2) -> IntPoint<i64> {
+    // Casts saturate, so even a coordinate that escaped the check cannot overflow.
+    let reach = 2f64.powi(60);
+    let line = |x: f64| (x * PER_METRE).round().clamp(-reach, reach) as i64;
+    IntPoint::new(line(point.x), line(point.y))
+}
+
+/// Remembers which corner a grid point stands for.
+#[derive(Default)]
+struct Grid {
+    corners: HashMap<IntPoint<i64>, DVec2>,
+}
+
+impl Grid {
+    fn snap(&mut self, ring: &[DVec2]) -> Ring {
+        ring.iter().map(|&corner| self.snap_corner(corner)).collect()
+    }
+
+    fn snap_corner(&mut self, corner: DVec2) -> IntPoint<i64> {
+        let point = quantized(corner);
+        // Of several corners in one place the least one stays, so that their order does not matter.
+        let kept = self.corners.entry(point).or_insert(corner);
+        if compare(corner, *kept).is_lt() {
+            *kept = corner;
+        }
+        point
+    }
+
+    fn corner(&self, point: IntPoint<i64>) -> DVec2 {
+        let exact = DVec2::new(point.x as f64, point.y as f64) / PER_METRE;
+        self.corners.get(&point).copied().unwrap_or(exact)
+    }
+
+    /// A ring in the user's coordinates, tidied; nothing where no area remains.
+    fn ring(&self, ring: Ring) -> Option<Vec<DVec2>> {
+        let ring = straighten(ring.into_iter().map(|point| self.corner(point)).collect());
+        (ring.len() >= 3).then_some(ring)
+    }
+}
+
+/// Drops collinear corners and lets the ring begin at its least corner.
+fn straighten(mut ring: Vec<DVec2>) -> Vec<DVec2> {
+    begin_at_least(&mut ring);
+    // The least corner is on the convex hull; it is a true corner unless a neighbour shares its line.
+    let mut kept = vec![];
+    let mut skipped: Vec<DVec2> = vec![];
+    for (index, &corner) in ring.iter().enumerate() {
+        let next = ring[(index + 1) % ring.len()];
+        let Some(&last) = kept.last() else {
+            kept.push(corner);
+            continue;
+        };
+        skipped.push(corner);
+        if skipped.len() > LONGEST_RUN || skipped.iter().any(|&corner| is_off(corner, last, next)) {
+            kept.push(corner);
+            skipped.clear();
+        }
+    }
+    if kept.len() > 3 && !is_off(kept[0], kept[kept.len() - 1], kept[1]) {
+        kept.remove(0);
+        begin_at_least(&mut kept);
+    }
+    kept
+}
+
+/// Bounds the work on a wall of a million collinear points.
+const LONGEST_RUN: usize = 256;
+
+/// Whether `corner` lies off the segment from `a` to `b`.
+fn is_off(corner: DVec2, a: DVec2, b: DVec2) -> bool {
+    distance_to_segment(corner, a, b) > COLLINEAR
+}
+
+pub(super) fn distance_to_segment(point: DVec2, a: DVec2, b: DVec2) -> f64 {
+    let along = b - a;
+    let length = along.length_squared();
+    let share = if length > 0.0 { ((point - a).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
+    point.distance(a + along * share)
+}
+
+fn begin_at_least(ring: &mut [DVec2]) {
+    let least = (0..ring.len()).min_by(|&a, &b| compare(ring[a], ring[b]));
+    ring.rotate_left(least.unwrap_or(0));
+}
+
+/// The other way round, from the same corner.
+fn flip(ring: &mut [DVec2]) {
+    ring.reverse();
+    ring.rotate_right(1);
+}
+
+fn compare(a: DVec2, b: DVec2) -> std::cmp::Ordering {
+    a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y))
+}
+
+/// The edges of a ring, the last one back to its beginning.
+pub fn edges(ring: &[DVec2]) -> impl Iterator<Item = [DVec2; 2]> + '_ {
+    (0..ring.len()).map(|index| [ring[index], ring[(index + 1) % ring.len()]])
+}
+
+/// Positive where a ring runs counter-clockwise, m².
+pub fn signed_area(ring: &[DVec2]) -> f64 {
+    // Around the first corner, so that a small ring far from zero keeps its digits.
+    let Some(&origin) = ring.first() else { return 0.0 };
+    edges(ring).map(|[a, b]| (a - origin).perp_dot(b - origin)).sum::<f64>() / 2.0
+}
+
+/// Drops repeated corners, among them the last one where it repeats the first.
+pub(super) fn without_repeats(points: &[DVec2]) -> Vec<DVec2> {
+    let mut ring = points.to_vec();
+    ring.dedup();
+    while ring.len() > 1 && ring.first() == ring.last() {
+        ring.pop();
+    }
+    ring
+}
+
+/// Drops repeated corners of an open line.
+pub(super) fn without_repeats_open(points: &[DVec2]) -> Vec<DVec2> {
+    let mut line = points.to_vec();
+    line.dedup();
+    line
+}
+
+/// Whether a ring winds around a point.
+pub(super) fn winds_around(ring: &[DVec2], point: DVec2) -> bool {
+    let turn = |[a, b]: [DVec2; 2]| {
+        let left = (b - a).perp_dot(point - a);
+        if a.y <= point.y && b.y > point.y && left > 0.0 {
+            1
+        } else if a.y > point.y && b.y <= point.y && left < 0.0 {
+            -1
+        } else {
+            0
+        }
+    };
+    edges(ring).map(turn).sum::<i32>() != 0
+}

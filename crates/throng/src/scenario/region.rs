@@ -1,0 +1,149 @@
+//! Answers quickly whether a point is free, and how much room there is around it.
+
+use super::map::{Boundary, distance_to_segment};
+use super::place::bounds;
+use glam::DVec2;
+
+/// A point this close to a boundary counts as free, m: a goal may lie on a wall.
+const TOUCH: f64 = 1e-6;
+
+/// The edges of a boundary, sorted into horizontal bands.
+#[derive(Clone, Debug)]
+pub struct Region {
+    bounded: bool,
+    /// The corners of the box around all edges.
+    low: DVec2,
+    high: DVec2,
+    /// Height of a band, m.
+    height: f64,
+    /// Edges of rings, band after band; an edge stands in every band that it touches.
+    rings: Bands,
+    /// Edges of rings and open walls, in the same bands.
+    all: Bands,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Bands {
+    /// Where each band begins in `edges`, and at the end their number.
+    first: Vec<usize>,
+    edges: Vec<[DVec2; 2]>,
+}
+
+impl Region {
+    /// Sorts the edges.
+    pub fn new(boundary: &Boundary) -> Region {
+        let rings: Vec<[DVec2; 2]> = boundary.edges().collect();
+        let all: Vec<[DVec2; 2]> = rings.iter().chain(&boundary.walls).copied().collect();
+        let (low, high) = bounds(all.iter().flatten());
+        // As many bands as edges would hold tall edges too often; the root keeps both small.
+        let count = (all.len() as f64).sqrt().ceil().max(1.0) * 2.0;
+        let height = ((high.y - low.y) / count).max(f64::MIN_POSITIVE);
+        let mut region = Region {
+            bounded: boundary.bounded,
+            low,
+            high,
+            height,
+            rings: Bands::default(),
+            all: Bands::default(),
+        };
+        let band = |y| region.band(y, count as usize);
+        let (rings, all) = (Bands::new(&rings, count as usize, band), Bands::new(&all, count as usize, band));
+        (region.rings, region.all) = (rings, all);
+        region
+    }
+
+    /// Whether a point lies in free space or on its boundary.
+    pub fn is_free(&self, point: DVec2) -> bool {
+        self.is_inside(point) || !self.has_room(point, TOUCH)
+    }
+
+    /// Whether no edge or wall comes closer than `radius`.
+    pub fn has_room(&self, point: DVec2, radius: f64) -> bool {
+        let count = self.all.count();
+        let bands = self.band(point.y - radius, count)..=self.band(point.y + radius, count);
+        bands.flat_map(|band| self.all.of(band)).all(|&[a, b]| distance_to_segment(point, a, b) >= radius)
+    }
+
+    fn is_inside(&self, point: DVec2) -> bool {
+        // Most agents of a large crowd stand far from a few obstacles.
+        if point.cmplt(self.low).any() || point.cmpgt(self.high).any() {
+            return !self.bounded;
+        }
+        let crosses = |&&[a, b]: &&[DVec2; 2]| {
+            (a.y > point.y) != (b.y > point.y)
+                && point.x < (b.x - a.x) * ((point.y - a.y) / (b.y - a.y)) + a.x
+        };
+        let edges = self.rings.of(self.band(point.y, self.rings.count()));
+        (edges.iter().filter(crosses).count() % 2 == 1) == self.bounded
+    }
+
+    fn band(&self, y: f64, count: usize) -> usize {
+        // A cast sends what lies below to 0.
+        (((y - self.low.y) / self.height) as usize).min(count.saturating_sub(1))
+    }
+}
+
+impl Bands {
+    fn new(edges: &[[DVec2; 2]], count: usize, band: impl Fn(f64) -> usize) -> Bands {
+        let span = |[a, b]: &[DVec2; 2]| band(a.y.min(b.y))..=band(a.y.max(b.y));
+        let mut first = vec![0; count + 1];
+        edges.iter().flat_map(span).for_each(|band| first[band + 1] += 1);
+        (0..count).for_each(|band| first[band + 1] += first[band]);
+        let mut next = first.clone();
+        let mut sorted = vec![[DVec2::ZERO; 2]; first[count]];
+        for edge in edges {
+            for band in span(edge) {
+                sorted[next[band]] = *edge;
+                next[band] += 1;
+            }
+        }
+        Bands { first, edges: sorted }
+    }
+
+    fn count(&self) -> usize {
+        self.first.len().saturating_sub(1)
+    }
+
+    fn of(&self, band: usize) -> &[[DVec2; 2]] {
+        let end = self.first.get(band + 1).copied().unwrap_or(0);
+        self.first.get(band).and_then(|&first| self.edges.get(first..end)).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{FloorPlan, map};
+
+    fn square(x: f64, y: f64, side: f64) -> Vec<DVec2> {
+        [(0.0, 0.0), (side, 0.0), (side, side), (0.0, side)].map(|(dx, dy)| DVec2::new(x + dx, y + dy)).into()
+    }
+
+    #[test]
+    fn no_edges_mean_free_everywhere() {
+        let region = Region::new(&Boundary::default());
+        assert!(region.is_free(DVec2::new(3.0, 4.0)) && region.has_room(DVec2::ZERO, 1e9));
+    }
+
+    #[test]
+    fn agrees_with_the_meaning_of_the_plan() {
+        let plan = FloorPlan {
+            walkable: vec![vec![square(0.0, 0.0, 10.0), square(7.0, 7.0, 1.0)]],
+            obstacles: vec![("a".into(), square(2.0, 2.0, 2.0)), ("b".into(), square(9.0, -1.0, 3.0))],
+            walls: vec![],
+        };
+        let region = Region::new(&map::boundary(&plan));
+        for x in -10..120 {
+            for y in -10..120 {
+                let point = DVec2::new(f64::from(x) / 10.0 + 0.03, f64::from(y) / 10.0 + 0.07);
+                let free = map::winds_around(&plan.walkable[0][0], point)
+                    && !map::winds_around(&plan.walkable[0][1], point)
+                    && !plan.obstacles.iter().any(|(_, ring)| map::winds_around(ring, point));
+                assert_eq!(region.is_free(point), free, "{point}");
+            }
+        }
+        assert!(region.is_free(DVec2::new(0.0, 5.0)), "a wall itself can be touched");
+        assert!(!region.is_free(DVec2::new(-0.001, 5.0)));
+        assert!(region.has_room(DVec2::new(5.5, 3.0), 1.4) && !region.has_room(DVec2::new(5.5, 3.0), 1.6));
+    }
+}
