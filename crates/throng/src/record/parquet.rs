@@ -15,6 +15,7 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -141,14 +142,35 @@ impl Sink for Parquet {
     }
 }
 
+/// Reads a file.
+///
+/// The library takes some nonsense in a damaged file for a bug of its own and panics; here that is an error like others.
 pub(super) fn read(path: &Path, run: &mut Builder) -> Result<(), Fault> {
-    let reader = SerializedFileReader::new(File::open(path)?)?;
+    let file = File::open(path)?;
+    catch_unwind(AssertUnwindSafe(|| read_file(file, run)))
+        .unwrap_or_else(|_| Err(Fault::content("it is damaged, and its index makes no sense")))
+}
+
+fn read_file(file: File, run: &mut Builder) -> Result<(), Fault> {
+    let reader = SerializedFileReader::new(file)?;
+    check_index(&reader)?;
     read_metadata(&reader, run);
     let columns = Columns::of(&reader)?;
     for group in 0..reader.num_row_groups() {
         read_group(reader.get_row_group(group)?.as_ref(), &columns, run)?;
     }
     Ok(())
+}
+
+/// Refuses the one nonsense that damaged files have often, before it comes to a panic with its message on the terminal.
+fn check_index(reader: &SerializedFileReader<File>) -> Result<(), Fault> {
+    let mut chunks = reader.metadata().row_groups().iter().flat_map(|group| group.columns());
+    let negative = chunks.any(|chunk| {
+        chunk.compressed_size() < 0
+            || chunk.data_page_offset() < 0
+            || chunk.dictionary_page_offset().is_some_and(|offset| offset < 0)
+    });
+    if negative { Err(Fault::content("it is damaged: a column begins before the file does")) } else { Ok(()) }
 }
 
 fn read_metadata(reader: &SerializedFileReader<File>, run: &mut Builder) {

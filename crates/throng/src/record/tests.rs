@@ -563,7 +563,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever a disk or a mail program did to a file: an answer or an error, never a panic.
     #[test]
