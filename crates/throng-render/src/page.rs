@@ -1,0 +1,105 @@
+//! The drawing list: shapes in pixels of the page, origin top left. Both back ends draw the same list.
+
+use crate::colour::Colour;
+
+/// A page of shapes, drawn in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Page {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) background: Colour,
+    pub(crate) shapes: Vec<Shape>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// A filled area, even-odd.
+    Area { path: Path, fill: Colour },
+    /// A drawn line.
+    Line { path: Path, colour: Colour, width: f32, round: bool },
+    /// A disc or ring.
+    Disc { centre: [f32; 2], radius: f32, fill: Option<Colour>, rim: Option<(Colour, f32)> },
+    /// A line of text on its baseline.
+    Text { at: [f32; 2], size: f32, bold: bool, anchor: Anchor, colour: Colour, text: String },
+    /// A grid of colours (RGBA, top row first) stretched over a rectangle.
+    Image { at: [f32; 2], size: [f32; 2], columns: u32, rows: u32, rgba: Vec<u8>, smooth: bool },
+}
+
+/// Which end of a text stands at its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Lines and curves.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Path {
+    pub(crate) parts: Vec<Part>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    Start([f32; 2]),
+    Line([f32; 2]),
+    /// Two handles and an end.
+    Curve([f32; 2], [f32; 2], [f32; 2]),
+    Close,
+}
+
+impl Path {
+    pub(crate) fn start(&mut self, point: [f32; 2]) {
+        self.parts.push(Part::Start(point));
+    }
+
+    pub(crate) fn line(&mut self, point: [f32; 2]) {
+        self.parts.push(Part::Line(point));
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.parts.push(Part::Close);
+    }
+
+    pub(crate) fn segment(from: [f32; 2], to: [f32; 2]) -> Path {
+        Path { parts: vec![Part::Start(from), Part::Line(to)] }
+    }
+
+    pub(crate) fn rectangle([x, y]: [f32; 2], [width, height]: [f32; 2]) -> Path {
+        let mut path = Path::default();
+        path.ring([[x, y], [x + width, y], [x + width, y + height], [x, y + height]].into_iter());
+        path
+    }
+
+    pub(crate) fn ring(&mut self, mut points: impl Iterator<Item = [f32; 2]>) {
+        let Some(first) = points.next() else { return };
+        self.start(first);
+        points.for_each(|point| self.line(point));
+        self.close();
+    }
+
+    /// A smooth curve through points that lie about equally far apart (Catmull-Rom).
+    pub(crate) fn smooth(points: &[[f32; 2]]) -> Path {
+        let mut path = Path::default();
+        let Some(first) = points.first() else { return path };
+        path.start(*first);
+        let at = |place: usize| points[place.min(points.len() - 1)];
+        for place in 1..points.len() {
+            let (before, from, to, after) =
+                (at(place.saturating_sub(2)), at(place - 1), at(place), at(place + 1));
+            let handle = |end: [f32; 2], a: [f32; 2], b: [f32; 2]| {
+                [end[0] + (a[0] - b[0]) / 6.0, end[1] + (a[1] - b[1]) / 6.0]
+            };
+            path.parts.push(Part::Curve(handle(from, to, before), handle(to, from, after), to));
+        }
+        path
+    }
+
+    #[cfg(test)]
+    pub(crate) fn points(&self) -> impl Iterator<Item = [f32; 2]> + '_ {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Start(point) | Part::Line(point) | Part::Curve(_, _, point) => Some(*point),
+            Part::Close => None,
+        })
+    }
+}
