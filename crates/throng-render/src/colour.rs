@@ -142,6 +142,11 @@ impl Theme {
         if self.dark { AREAS_DARK } else { AREAS }
     }
 
+    /// For areas whose lowest value is not emptiness: it must differ from the floor.
+    pub(crate) fn speeds(&self) -> Ramp {
+        if self.dark { &AREAS_DARK[1..] } else { LINES }
+    }
+
     pub(crate) fn lines(&self) -> Ramp {
         if self.dark { &AREAS_DARK[1..] } else { LINES }
     }

@@ -3,31 +3,40 @@
 //! Each row counts as a small Gaussian body, so that a map does not depend on where cells happen to lie.
 
 use crate::Kind;
+use crate::colour::{self, Ramp};
 use crate::furniture::{Bar, Key};
 use crate::layout::{Stage, round_above};
 use crate::page::Shape;
 use crate::trails::{high_quantile, speed};
 
 /// Standard deviation of a body in the map, m.
-const BLUR: f32 = 0.4;
+pub(crate) const BLUR: f32 = 0.4;
 
 /// Cells along the longer side, at most.
 const CELLS: f32 = 320.0;
 
-/// A cell shows a speed where it saw at least this share of the mean of those that saw anyone.
-const SEEN: f64 = 0.02;
+/// A cell shows its speed fully where it saw at least this share of the mean of those that saw anyone.
+const SEEN: f64 = 0.05;
+
+/// Densities above one over this, in 1/m², are shown fully; below they fade into the floor instead of ending at an edge.
+const VISIBLE: f64 = 20.0;
 
 pub(crate) fn draw(stage: &mut Stage<'_>, kind: Kind) -> Key {
     let mut map = Map::over(stage);
     map.gather(stage, kind);
     map.blur();
-    let (values, label) = match kind {
-        Kind::Speed => (map.speed(), "mean speed, m/s"),
-        _ => (map.density(stage), "mean density, 1/m²"),
+    let (values, presence, ramp, label) = match kind {
+        Kind::Speed => (map.speed(), map.presence(), stage.theme.speeds(), "mean speed, m/s"),
+        _ => {
+            let density = map.density(stage);
+            let presence = density.iter().map(|value| value * VISIBLE).collect();
+            (density, presence, stage.theme.areas(), "mean density, 1/m²")
+        }
     };
     let mut seen: Vec<f64> = values.iter().copied().filter(|value| *value > 1e-3).collect();
     let top = round_above(high_quantile(&mut seen, 0.998));
-    let rgba = map.coloured(stage, &values, top);
+    let floor = map.floor(stage);
+    let rgba = coloured(ramp, &values, top, &presence, &floor);
     let size = (stage.view.high - stage.view.low) * stage.view.scale;
     stage.push(Shape::Image {
         at: stage.view.corner.to_array(),
@@ -39,7 +48,7 @@ pub(crate) fn draw(stage: &mut Stage<'_>, kind: Kind) -> Key {
     });
     // Bodies are blurred over walls too; the walls go on top again.
     stage.walls();
-    Key { bar: Some(Bar { ramp: stage.theme.areas(), top, label }), cohorts: false, marks: Vec::new() }
+    Key { bar: Some(Bar { ramp, top, label }), cohorts: false, marks: Vec::new() }
 }
 
 struct Map {
@@ -96,26 +105,63 @@ impl Map {
         self.weight.iter().map(|weight| weight * per_count).collect()
     }
 
-    /// NaN where nobody was.
+    /// 0 where nobody was.
     fn speed(&self) -> Vec<f64> {
-        let seen = self.weight.iter().filter(|weight| **weight > 0.0).count().max(1);
-        let least = SEEN * self.weight.iter().sum::<f64>() / seen as f64;
-        let mean = |(moved, weight): (&f64, &f64)| if *weight > least { moved / weight } else { f64::NAN };
+        let mean = |(moved, weight): (&f64, &f64)| if *weight > 0.0 { moved / weight } else { 0.0 };
         self.moved.iter().zip(&self.weight).map(mean).collect()
     }
 
-    fn coloured(&self, stage: &Stage<'_>, values: &[f64], top: f64) -> Vec<u8> {
-        let ramp = stage.theme.areas();
-        let mut rgba = Vec::with_capacity(values.len() * 4);
-        for value in values {
-            let share = (value / top) as f32;
-            let [r, g, b] = crate::colour::ramp(ramp, share).rgb;
-            // Hardly anybody fades into the floor instead of ending at an edge.
-            let alpha = if share.is_nan() { 0.0 } else { (share * 25.0).min(1.0) };
-            rgba.extend([r, g, b, (alpha * 255.0) as u8]);
-        }
-        rgba
+    /// How surely a cell's speed is known, 1 and more where it is.
+    fn presence(&self) -> Vec<f64> {
+        let seen = self.weight.iter().filter(|weight| **weight > 0.0).count().max(1);
+        let enough = SEEN * self.weight.iter().sum::<f64>() / seen as f64;
+        self.weight.iter().map(|weight| weight / enough).collect()
     }
+
+    /// Which cells' middles can be walked on; all where the file does not say.
+    fn floor(&self, stage: &Stage<'_>) -> Vec<bool> {
+        if stage.run.info.open_plane || stage.geometry.polygons.is_empty() {
+            return vec![true; self.columns * self.rows];
+        }
+        let mut floor = vec![false; self.columns * self.rows];
+        for row in 0..self.rows {
+            for [from, to] in self.spans(stage, row) {
+                floor[row * self.columns + from..row * self.columns + to].fill(true);
+            }
+        }
+        floor
+    }
+
+    /// The cells of a row that lie between pairs of crossings with rings (even-odd).
+    fn spans(&self, stage: &Stage<'_>, row: usize) -> Vec<[usize; 2]> {
+        let size = (stage.view.high - stage.view.low) * stage.view.scale;
+        let y = stage.view.corner.y + (row as f32 + 0.5) / self.rows as f32 * size.y;
+        let mut crossings = Vec::new();
+        for ring in stage.geometry.polygons.iter().flatten() {
+            let corners = ring.iter().map(|point| stage.view.page_of(*point));
+            for (a, b) in corners.clone().zip(corners.cycle().skip(1)) {
+                if (a[1] > y) != (b[1] > y) {
+                    crossings.push(a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0]));
+                }
+            }
+        }
+        crossings.sort_by(f32::total_cmp);
+        let cell = |x: f32| {
+            let place = (x - stage.view.corner.x) / size.x * self.columns as f32;
+            (place + 0.5).clamp(0.0, self.columns as f32) as usize
+        };
+        crossings.chunks_exact(2).map(|pair| [cell(pair[0]), cell(pair[1])]).collect()
+    }
+}
+
+fn coloured(ramp: Ramp, values: &[f64], top: f64, presence: &[f64], floor: &[bool]) -> Vec<u8> {
+    let mut rgba = Vec::with_capacity(values.len() * 4);
+    for ((value, presence), floor) in values.iter().zip(presence).zip(floor) {
+        let [r, g, b] = colour::ramp(ramp, (value / top) as f32).rgb;
+        let alpha = if *floor { presence.clamp(0.0, 1.0) } else { 0.0 };
+        rgba.extend([r, g, b, (alpha * 255.0) as u8]);
+    }
+    rgba
 }
 
 /// Blurs along one axis: `lines` lines of `length` cells, `step` from cell to cell and `stride` from line to line.

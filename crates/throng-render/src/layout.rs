@@ -2,7 +2,7 @@
 
 use crate::colour::Theme;
 use crate::page::{Page, Path, Shape};
-use crate::{ColourBy, PictureOptions};
+use crate::{ColourBy, Kind, PictureOptions, heat};
 use glam::{DVec2, Vec2};
 use throng::record::{Geometry, Ring, Run, Track};
 
@@ -62,7 +62,7 @@ impl<'a> Stage<'a> {
         geometry.lines.extend(run.info.walls.iter().cloned());
         let width = options.width.clamp(160, 16_384);
         let unit = width as f32 / 1280.0;
-        let (low, high) = extent(run, &geometry);
+        let (low, high) = extent(run, &geometry, options.kind);
         let room = width as f32 - 2.0 * MARGIN * unit;
         let size = high - low;
         // Flat runs keep some air, and tall ones do not run off the screen.
@@ -135,7 +135,7 @@ impl<'a> Stage<'a> {
 }
 
 /// What there is to see, with some air round it, m from the run's origin.
-fn extent(run: &Run, geometry: &Geometry) -> (Vec2, Vec2) {
+fn extent(run: &Run, geometry: &Geometry, kind: Kind) -> (Vec2, Vec2) {
     let (mut low, mut high) = (Vec2::INFINITY, Vec2::NEG_INFINITY);
     let mut add = |point: Vec2| {
         low = low.min(point);
@@ -150,7 +150,8 @@ fn extent(run: &Run, geometry: &Geometry) -> (Vec2, Vec2) {
         geometry.polygons.iter().flat_map(|polygon| polygon.iter().skip(outer)).chain(&geometry.lines);
     rings.flatten().for_each(|point| add((DVec2::from_array(*point) - run.origin).as_vec2()));
     let size = (high - low).max_element().max(2.0);
-    let air = Vec2::splat(0.02 * size + USUAL_RADIUS as f32);
+    let room = if kind == Kind::Trails { USUAL_RADIUS as f32 } else { 2.5 * heat::BLUR };
+    let air = Vec2::splat(0.02 * size + room);
     (low - air, high + air)
 }
 

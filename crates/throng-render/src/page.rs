@@ -1,6 +1,7 @@
 //! The drawing list: shapes in pixels of the page, origin top left. Both back ends draw the same list.
 
 use crate::colour::Colour;
+use glam::Vec2;
 
 /// A page of shapes, drawn in order.
 #[derive(Clone, Debug)]
@@ -78,19 +79,22 @@ impl Path {
         self.close();
     }
 
-    /// A smooth curve through points that lie about equally far apart (Catmull-Rom).
+    /// A smooth curve through points.
+    ///
+    /// It passes a point in the direction from the one before to the one after, and its handles are a third of a chord,
+    /// so that it stays calm where points lie unevenly.
     pub(crate) fn smooth(points: &[[f32; 2]]) -> Path {
         let mut path = Path::default();
         let Some(first) = points.first() else { return path };
         path.start(*first);
-        let at = |place: usize| points[place.min(points.len() - 1)];
+        let at = |place: usize| Vec2::from(points[place.min(points.len() - 1)]);
+        let direction = |place: usize| (at(place + 1) - at(place.saturating_sub(1))).normalize_or_zero();
         for place in 1..points.len() {
-            let (before, from, to, after) =
-                (at(place.saturating_sub(2)), at(place - 1), at(place), at(place + 1));
-            let handle = |end: [f32; 2], a: [f32; 2], b: [f32; 2]| {
-                [end[0] + (a[0] - b[0]) / 6.0, end[1] + (a[1] - b[1]) / 6.0]
-            };
-            path.parts.push(Part::Curve(handle(from, to, before), handle(to, from, after), to));
+            let (from, to) = (at(place - 1), at(place));
+            let third = from.distance(to) / 3.0;
+            let leave = from + direction(place - 1) * third;
+            let arrive = to - direction(place) * third;
+            path.parts.push(Part::Curve(leave.to_array(), arrive.to_array(), to.to_array()));
         }
         path
     }

@@ -13,8 +13,20 @@ use throng::record::Track;
 /// Up to here lines are opaque and fade towards their beginning; more are drawn thin and let one another through.
 const FEW: usize = 400;
 
-/// A trail keeps a point about every so many design pixels; the curve between is smooth.
-const SPACING: f32 = 3.0;
+/// A trail's points may be left out where the way past them is straight to within so many design pixels.
+const STRAIGHT: f32 = 0.3;
+
+/// Chords are at most so many design pixels long, so that colours can change along a trail ...
+const CHORD: f32 = 20.0;
+
+/// ... or so long where there are so many trails that theirs do not.
+const LONG_CHORD: f32 = 60.0;
+
+/// A point that is nearer to the last one says nothing but that the agent stood, design pixels.
+const STANDING: f32 = 0.7;
+
+/// The share of the picture that lines may cover before they have to become thinner.
+const COVER: f32 = 0.35;
 
 /// Colours along a trail come in so many steps.
 const LEVELS: f32 = 24.0;
@@ -49,6 +61,20 @@ struct Piece {
     shuffle: u32,
 }
 
+/// Width of a line that has room, design pixels.
+const LINE_WIDTH: f32 = 2.2;
+
+/// The share of the picture that the trails would cover as lines that have room.
+fn cover(stage: &Stage<'_>) -> f32 {
+    let mut metres = 0.0;
+    for track in stage.run.tracks() {
+        let points = track.x.iter().zip(track.y).map(|(x, y)| Vec2::new(*x, *y));
+        metres += points.clone().zip(points.skip(1)).map(|(a, b)| a.distance(b)).sum::<f32>();
+    }
+    let area = (stage.view.high - stage.view.low) * stage.view.scale;
+    metres * stage.view.scale * LINE_WIDTH * stage.unit / (area.x * area.y)
+}
+
 /// How trails are coloured.
 pub(crate) struct Paint {
     by: ColourBy,
@@ -67,12 +93,12 @@ impl Paint {
         let few = agents <= FEW;
         let by = stage.colour_by();
         let starts = stage.run.tracks().map(|track| Vec2::new(track.x[0], track.y[0]));
-        let crowd = (agents as f32 / FEW as f32).max(1.0);
+        let crowd = (cover(stage) / COVER).max(1.0);
         Paint {
             by,
             few,
-            width: (2.2 / crowd.powf(0.4)).max(0.7) * stage.unit,
-            alpha: if few { 1.0 } else { (0.9 / crowd.powf(0.45)).max(0.1) },
+            width: (LINE_WIDTH / crowd.powf(0.6)).max(0.8) * stage.unit,
+            alpha: if few { 1.0 } else { (1.0 / crowd.powf(0.6)).clamp(0.05, 0.8) },
             middle: starts.sum::<Vec2>() / agents.max(1) as f32,
             top_speed: if by == ColourBy::Speed { top_speed(stage) } else { 1.0 },
             duration: stage.run.duration().max(1e-9),
@@ -132,7 +158,7 @@ pub(crate) enum Mark {
 }
 
 fn trail(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>, pieces: &mut Vec<Piece>) {
-    let (points, rows) = sampled(stage, track);
+    let (points, rows) = sampled(stage, paint, track);
     let path = Path::smooth(&points);
     let agent = paint.agent(stage, track);
     let shuffle = (track.id as u32).wrapping_mul(0x9e37_79b1);
@@ -153,23 +179,53 @@ fn trail(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>, pieces: &mut Vec<P
     }
 }
 
-/// A trail's points on the page, far enough apart for a smooth curve, and the rows that they come from.
-fn sampled(stage: &Stage<'_>, track: &Track<'_>) -> (Vec<[f32; 2]>, Vec<usize>) {
-    let spacing = SPACING * stage.unit;
-    let (mut points, mut rows): (Vec<[f32; 2]>, Vec<usize>) = (Vec::new(), Vec::new());
-    let last_row = track.frame.len() - 1;
-    for row in 0..=last_row {
-        let point = stage.view.page(track.x[row], track.y[row]);
-        let far = points.last().is_none_or(|last| Vec2::from(point).distance(Vec2::from(*last)) >= spacing);
-        if far {
-            points.push(point);
-            rows.push(row);
-        } else if row == last_row && points.len() > 1 {
-            // The end itself, in place of the point just before it.
-            *points.last_mut().unwrap_or(&mut [0.0; 2]) = point;
+/// A trail's points on the page that a smooth curve needs, and the rows that they come from.
+fn sampled(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>) -> (Vec<[f32; 2]>, Vec<usize>) {
+    let varied = paint.few || matches!(paint.by, ColourBy::Speed | ColourBy::Time);
+    let longest = if varied { CHORD } else { LONG_CHORD } * stage.unit;
+    let moved = moved(stage, track);
+    let (mut points, mut rows) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    for (place, (_, point)) in moved.iter().enumerate() {
+        let from = moved[start].1;
+        let skipped = moved[start..place].iter().map(|(_, point)| *point);
+        let straight = stays_near(skipped, from, *point, STRAIGHT * stage.unit);
+        if place > start + 1 && (!straight || from.distance(*point) > longest) {
+            start = place - 1;
+        } else if place > 0 {
+            continue;
         }
+        points.push(moved[start].1.to_array());
+        rows.push(moved[start].0);
+    }
+    if let Some((row, point)) = moved.last().filter(|(row, _)| rows.last() != Some(row)) {
+        points.push(point.to_array());
+        rows.push(*row);
     }
     (points, rows)
+}
+
+/// Rows with their points on the page, without those in which the agent only stood.
+fn moved(stage: &Stage<'_>, track: &Track<'_>) -> Vec<(usize, Vec2)> {
+    let mut moved: Vec<(usize, Vec2)> = Vec::new();
+    for row in 0..track.frame.len() {
+        let point = Vec2::from(stage.view.page(track.x[row], track.y[row]));
+        if moved.last().is_none_or(|(_, last)| last.distance(point) >= STANDING * stage.unit) {
+            moved.push((row, point));
+        }
+    }
+    moved
+}
+
+/// Whether points lie within a distance of a chord.
+fn stays_near(mut points: impl Iterator<Item = Vec2>, from: Vec2, to: Vec2, distance: f32) -> bool {
+    let chord = to - from;
+    let normal = chord.perp().normalize_or_zero();
+    let length = chord.length();
+    points.all(|point| {
+        let along = (point - from).dot(chord);
+        (point - from).dot(normal).abs() <= distance && (0.0..=length * length).contains(&along)
+    })
 }
 
 /// Speed at a row, m/s.
@@ -221,30 +277,40 @@ fn marks(stage: &mut Stage<'_>, paint: &Paint) -> Vec<Mark> {
 fn starts(stage: &mut Stage<'_>, paint: &Paint) {
     for track in stage.run.tracks() {
         let centre = stage.view.page(track.x[0], track.y[0]);
-        let radius = (0.6 * stage.radius(&track)).clamp(2.2 * stage.unit, 6.0 * stage.unit);
-        let rim = paint.agent(stage, &track).mixed(stage.theme.floor, 0.25);
-        let fill = Some(stage.theme.floor);
-        stage.push(Shape::Disc { centre, radius, fill, rim: Some((rim, 1.3 * stage.unit)) });
+        // Round, not under, whoever may have ended here.
+        let radius = end_radius(stage, paint, &track) + 2.2 * stage.unit;
+        let rim = paint.agent(stage, &track).mixed(stage.theme.floor, 0.35);
+        stage.push(Shape::Disc { centre, radius, fill: None, rim: Some((rim, 1.2 * stage.unit)) });
     }
+}
+
+/// True to scale where that can be seen.
+fn end_radius(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>) -> f32 {
+    let least = if paint.few { 2.6 } else { 1.4 };
+    stage.radius(track).max(least * stage.unit)
 }
 
 fn ends(stage: &mut Stage<'_>, paint: &Paint) {
     for track in stage.run.tracks() {
         let last = track.frame.len() - 1;
         let centre = stage.view.page(track.x[last], track.y[last]);
-        let least = if paint.few { 2.6 } else { 1.4 };
-        let radius = stage.radius(&track).max(least * stage.unit);
+        let radius = end_radius(stage, paint, &track);
         let fill = Some(paint.agent(stage, &track));
         stage.push(Shape::Disc { centre, radius, fill, rim: Some((stage.theme.floor, 0.9 * stage.unit)) });
     }
 }
 
-/// One cross for each place that is somebody's goal; none where they would cover the picture.
+/// One cross for each place that is the goal of somebody who is not there; none where they would cover the picture.
 fn goals(stage: &mut Stage<'_>, paint: &Paint) -> bool {
     let mut places: Vec<([i32; 2], i64, [f32; 2], Colour)> = Vec::new();
     for track in stage.run.tracks() {
         if let Some(goal) = track.goal {
             let [x, y] = stage.view.page_of(goal);
+            let last = track.frame.len() - 1;
+            let end = Vec2::from(stage.view.page(track.x[last], track.y[last]));
+            if end.distance(Vec2::new(x, y)) < 2.0 * end_radius(stage, paint, &track) {
+                continue;
+            }
             places.push(([x as i32, y as i32], track.id, [x, y], paint.agent(stage, &track)));
         }
     }

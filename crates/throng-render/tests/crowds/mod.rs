@@ -86,8 +86,10 @@ pub fn streams(each: u32) -> Run {
     };
     recorded(&info, 2 * each, 70.0, &move |id, time| {
         let east = id < each;
-        let draw = |salt: u32| {
-            f64::from((id + 1).wrapping_mul(2_654_435_761).wrapping_add(salt * 97_003) % 9973) / 9973.0
+        let draw = |salt: u64| {
+            let mixed = (u64::from(id) * 8 + salt + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            (mixed >> 40) as f64 / (1_u64 << 24) as f64
         };
         let way = 1.0 + (time - draw(1) * 25.0).max(0.0) * (1.1 + 0.4 * draw(2));
         let x = if east { way } else { 50.0 - way };
@@ -95,6 +97,6 @@ pub fn streams(each: u32) -> Run {
         let bulge = (-((x - 25.0) / 6.0).powi(2)).exp();
         let clear = if lane > 8.0 { 11.2 + (lane - 8.0) * 0.6 } else { 4.8 - (8.0 - lane) * 0.6 };
         let y = lane + (clear - lane) * bulge + 0.15 * (x * 0.7 + draw(4) * TAU).sin();
-        (way < 49.0).then_some(DVec2::new(x, y))
+        (way < 49.0).then(|| DVec2::new(x, y))
     })
 }
