@@ -240,7 +240,7 @@ fn fitted(text: &str, size: f32, room: f32) -> String {
         return text.to_owned();
     }
     let mut cut = text.to_owned();
-    while !cut.is_empty() && font::width(&cut, size) + font::width("...", size) > room {
+    while !cut.is_empty() && font::width(&format!("{cut}..."), size) > room {
         cut.pop();
     }
     cut + "..."

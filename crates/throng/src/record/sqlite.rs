@@ -256,9 +256,9 @@ impl Default for Bounds {
 
 impl Bounds {
     fn add(&mut self, point: [f64; 2]) {
-        for axis in 0..2 {
-            self.low[axis] = self.low[axis].min(point[axis]);
-            self.high[axis] = self.high[axis].max(point[axis]);
+        for ((low, high), value) in self.low.iter_mut().zip(&mut self.high).zip(point) {
+            *low = low.min(value);
+            *high = high.max(value);
         }
     }
 
