@@ -1,6 +1,7 @@
 //! A crowd-simulation and multi-agent navigation engine.
 
 pub mod catalog;
+pub mod record;
 pub mod scenario;
 pub mod simulation;
 

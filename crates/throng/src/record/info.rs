@@ -1,0 +1,129 @@
+//! What a file should know about the run that it holds.
+
+use super::geometry;
+use crate::scenario::{FloorPlan, Goal, Scenario};
+use glam::DVec2;
+use serde::{Deserialize, Serialize};
+
+/// What a file should know about the run that it holds. Coordinates are the scenario's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunInfo {
+    /// What to call it.
+    pub name: String,
+    /// Step, s.
+    pub dt: f64,
+    /// Key of every random stream.
+    pub seed: u64,
+    /// Where one can walk at the start, as other tools read it: a WKT polygon with holes.
+    pub geometry_wkt: String,
+    /// Whether the outer ring of `geometry_wkt` is only a frame drawn round an endless plane, and no wall.
+    pub open_plane: bool,
+    /// Open walls, as polylines, which a walkable area in WKT cannot hold.
+    pub walls: Vec<Vec<[f64; 2]>>,
+    /// Who walks, in the order of ids.
+    pub cohorts: Vec<CohortInfo>,
+    /// Where each agent wants to be, by id; may be empty.
+    pub goals: Vec<[f64; 2]>,
+}
+
+/// A cohort as a file knows it: a run of ids with a name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CohortInfo {
+    /// What to call it.
+    pub name: String,
+    /// Its first member's id.
+    pub first_id: u32,
+    /// How many members it has.
+    pub count: u32,
+    /// Mean radius of its members, m; 0 where it is not known.
+    pub radius: f64,
+}
+
+/// How far the frame round an endless plane keeps from whatever stands in it, m.
+const OPEN_PLANE_MARGIN: f64 = 5.0;
+
+impl RunInfo {
+    /// What the files of a scenario's run should know.
+    ///
+    /// An endless plane has no WKT, and PedPy needs a polygon: it gets a box round all starts, goals and walls.
+    pub fn of(scenario: &Scenario) -> RunInfo {
+        let goals: Vec<DVec2> =
+            scenario.cohorts.iter().flat_map(|c| &c.agents).map(|a| goal_point(scenario, a.goal)).collect();
+        RunInfo {
+            name: scenario.name.clone(),
+            dt: scenario.dt,
+            seed: scenario.seed,
+            geometry_wkt: geometry::to_wkt(&walkable_polygons(scenario, &goals)),
+            open_plane: scenario.map.walkable.is_empty(),
+            walls: scenario
+                .map
+                .walls
+                .iter()
+                .map(|wall| wall.iter().map(|p| p.to_array()).collect())
+                .collect(),
+            cohorts: cohorts(scenario),
+            goals: goals.iter().map(|goal| goal.to_array()).collect(),
+        }
+    }
+}
+
+fn cohorts(scenario: &Scenario) -> Vec<CohortInfo> {
+    let mut first_id = 0;
+    let mut infos = Vec::with_capacity(scenario.cohorts.len());
+    for cohort in &scenario.cohorts {
+        let count = cohort.agents.len() as u32;
+        let radius = cohort.agents.iter().map(|agent| agent.radius).sum::<f64>() / f64::from(count.max(1));
+        infos.push(CohortInfo { name: cohort.name.clone(), first_id, count, radius });
+        first_id += count;
+    }
+    infos
+}
+
+/// An area's goal is drawn at its vertices' mean.
+fn goal_point(scenario: &Scenario, goal: Goal) -> DVec2 {
+    match goal {
+        Goal::Point(point) => point,
+        Goal::Area(area) => {
+            let ring = &scenario.areas[area as usize];
+            ring.iter().sum::<DVec2>() / ring.len().max(1) as f64
+        }
+    }
+}
+
+/// The walkable polygons with every obstacle as a hole of the one that holds its first corner.
+fn walkable_polygons(scenario: &Scenario, goals: &[DVec2]) -> Vec<Vec<Vec<[f64; 2]>>> {
+    let plan = &scenario.map;
+    let as_arrays = |ring: &Vec<DVec2>| ring.iter().map(|p| p.to_array()).collect::<Vec<_>>();
+    let mut polygons: Vec<Vec<Vec<[f64; 2]>>> =
+        plan.walkable.iter().map(|polygon| polygon.iter().map(as_arrays).collect()).collect();
+    if polygons.is_empty() {
+        polygons.push(vec![frame_round(scenario, plan, goals)]);
+    }
+    for (_, ring) in &plan.obstacles {
+        let Some(corner) = ring.first() else { continue };
+        let home = polygons.iter().position(|polygon| geometry::inside(&polygon[0], corner.to_array()));
+        if let Some(home) = home {
+            polygons[home].push(as_arrays(ring));
+        }
+    }
+    polygons
+}
+
+fn frame_round(scenario: &Scenario, plan: &FloorPlan, goals: &[DVec2]) -> Vec<[f64; 2]> {
+    let starts = scenario.cohorts.iter().flat_map(|c| &c.agents).map(|agent| agent.position);
+    let corners = plan.obstacles.iter().flat_map(|(_, ring)| ring.iter().copied());
+    let walls = plan.walls.iter().flatten().copied();
+    let mut low = DVec2::INFINITY;
+    let mut high = DVec2::NEG_INFINITY;
+    for point in starts.chain(corners).chain(walls).chain(goals.iter().copied()) {
+        low = low.min(point);
+        high = high.max(point);
+    }
+    if !low.is_finite() {
+        (low, high) = (DVec2::ZERO, DVec2::ZERO);
+    }
+    let (low, high) = (low - OPEN_PLANE_MARGIN, high + OPEN_PLANE_MARGIN);
+    vec![[low.x, low.y], [high.x, low.y], [high.x, high.y], [low.x, high.y]]
+}
