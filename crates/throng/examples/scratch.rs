@@ -14,7 +14,7 @@ fn base(model: &str, dt: f64, agents: Vec<AgentStart>, goal_radius: f64, params:
         pipeline: Pipeline { macroscale: "straight".into(), mesoscale: vec![], microscale: model.into(), motion: "holonomic".into() },
         params, map: FloorPlan::default(),
         cohorts: vec![Cohort { name: "a".into(), agents, leaves: false, goal_radius, responsibility: 0.5, microscale: None, params: Settings::new() }],
-        areas: vec![], movers: vec![], events: vec![], expect: Default::default(),
+        areas: vec![], movers: vec![], events: vec![], expect: Default::default(), source: String::new(),
     }
 }
 fn scale(n: usize) -> Scenario {

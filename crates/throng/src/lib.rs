@@ -1,10 +1,14 @@
 //! A crowd-simulation and multi-agent navigation engine.
 
 pub mod catalog;
+pub mod checkpoint;
+pub mod explain;
+pub mod metrics;
 pub mod record;
 pub mod scenario;
 pub mod simulation;
 
+pub use record::Recorder;
 pub use scenario::Scenario;
 pub use simulation::Simulation;
 pub use throng_core::frame::Frame;

@@ -110,7 +110,7 @@ pub struct View<'a> {
 
 impl World {
     /// An empty world.
-    pub fn new(origin: DVec2, dt: f64, cell_size: f32) -> World {
+    pub fn new(origin: DVec2, dt: f64) -> World {
         World {
             origin,
             dt,
@@ -119,7 +119,7 @@ impl World {
             gone: Vec::new(),
             cohorts: Vec::new(),
             movers: Vec::new(),
-            cell_size,
+            cell_size: 1.0,
             fastest: 0.0,
             widest: 0.0,
             walls: Walls::default(),

@@ -27,6 +27,7 @@ pub use read::{GeometrySpan, Run, Track, open_run};
 use error::Fault;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use crate::simulation::Simulation;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -180,6 +181,11 @@ impl Format {
 }
 
 impl Recorder {
+    /// Records a simulation from where it stands. Creates a file, or empties the one that is there.
+    pub fn create(path: impl AsRef<Path>, simulation: &Simulation) -> Result<Recorder, RecordError> {
+        Recorder::create_with(path, simulation.info(), RecordOptions::default())
+    }
+
     /// Creates a file, or empties the one that is there.
     pub fn create_with(
         path: impl AsRef<Path>,

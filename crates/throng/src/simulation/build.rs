@@ -2,7 +2,8 @@
 
 use super::{Handover, Local, Plan, Simulation, Stages, Timings, local};
 use crate::catalog;
-use crate::scenario::{Cohort, FloorPlan, Goal, Scenario, Settings};
+use crate::record::RunInfo;
+use crate::scenario::{self, Cohort, FloorPlan, Goal, Scenario, Settings};
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
 use throng_motion::Bodies;
@@ -39,37 +40,78 @@ impl Simulation {
 
     /// A simulation on a number of threads; 0 means all cores. The result is the same on any number.
     pub fn with_threads(scenario: &Scenario, threads: usize) -> Result<Simulation, BuildError> {
-        let stages = stages(scenario)?;
+        let world = World::new(origin(scenario), scenario.dt);
+        let mut simulation = Simulation::around(scenario, threads, world)?;
+        populate(&mut simulation.world, scenario);
+        simulation.settle();
+        Ok(simulation)
+    }
+
+    /// A simulation that goes on from a saved world.
+    pub(crate) fn resumed(
+        scenario: &Scenario,
+        threads: usize,
+        world: World,
+        events: usize,
+    ) -> Result<Simulation, BuildError> {
+        let mut simulation = Simulation::around(scenario, threads, world)?;
+        simulation.plan.replay_map(events);
+        simulation.settle();
+        Ok(simulation)
+    }
+
+    fn around(scenario: &Scenario, threads: usize, world: World) -> Result<Simulation, BuildError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .map_err(|error| BuildError::Threads { threads, reason: error.to_string() })?;
-        let origin = origin(scenario);
-        let reach = stages.microscale.iter().map(|local| local.model.looks());
-        let cell_size = reach.clone().map(|reach| reach.neighbor_distance).fold(0.0, f32::max) * 0.5001;
-        let mut world = World::new(origin, scenario.dt, if cell_size > 0.0 { cell_size } else { 2.0 });
-        populate(&mut world, scenario);
-        world.fastest = world.agents.max_speed.iter().copied().fold(0.0, f32::max);
-        world.widest = world.agents.radius.iter().copied().fold(0.0, f32::max);
-        let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(scenario.dt as f32 * 2.0, f32::max);
-        let wall_range = horizon * world.fastest + world.widest;
-        world.walls = walls(&scenario.map, origin, wall_range);
-        world.settle();
         Ok(Simulation {
-            plan: Plan {
-                until: scenario.until,
-                agents: world.agents.len(),
-                events: scenario.events.clone(),
-                next_event: 0,
-                map: scenario.map.clone(),
-                wall_range,
-            },
             world,
-            stages,
+            stages: stages(scenario)?,
             handover: Handover::default(),
+            plan: plan(scenario),
             timings: Timings::default(),
             pool,
         })
+    }
+
+    /// Works out what follows from who is there and from how far models look.
+    fn settle(&mut self) {
+        let world = &mut self.world;
+        let reach = self.stages.microscale.iter().map(|local| local.model.looks());
+        let furthest = reach.clone().map(|reach| reach.neighbor_distance).fold(0.0, f32::max);
+        // A little more than half: then two cells each way reach as far as anybody looks, whatever the rounding.
+        world.cell_size = if furthest > 0.0 { furthest * 0.5001 } else { 2.0 };
+        world.fastest = world.agents.max_speed.iter().copied().fold(world.fastest, f32::max);
+        world.widest = world.agents.radius.iter().copied().fold(world.widest, f32::max);
+        let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
+        self.plan.wall_range = horizon * world.fastest + world.widest;
+        world.walls = walls(&self.plan.map, world.origin, self.plan.wall_range);
+        self.pool.install(|| world.settle());
+    }
+}
+
+fn plan(scenario: &Scenario) -> Plan {
+    let first_id = scenario.cohorts.iter().scan(0, |next, cohort| {
+        let first = *next;
+        *next += cohort.agents.len() as u32;
+        Some(first)
+    });
+    Plan {
+        name: scenario.name.clone(),
+        seed: scenario.seed,
+        source: scenario.source.clone(),
+        until: scenario.until,
+        agents: scenario.agent_count(),
+        cohorts: scenario.cohorts.iter().map(|cohort| cohort.name.clone()).collect(),
+        first_id: first_id.collect(),
+        areas: scenario.areas.clone(),
+        info: RunInfo::of(scenario),
+        events: scenario.events.clone(),
+        next_event: 0,
+        map: scenario.map.clone(),
+        map_changes: 0,
+        wall_range: 0.0,
     }
 }
 
@@ -173,18 +215,22 @@ fn shared(cohort: &Cohort, scenario: &Scenario, origin: DVec2) -> world::Cohort 
     world::Cohort {
         leaves: cohort.leaves,
         goal_radius: cohort.goal_radius as f32,
-        area: cohort.agents.first().and_then(|agent| area(scenario, agent.goal, origin)),
+        area: cohort.agents.first().and_then(|agent| area(&scenario.areas, agent.goal, origin)),
     }
 }
 
-fn area(scenario: &Scenario, goal: Goal, origin: DVec2) -> Option<Vec<Vec2>> {
+pub(super) fn area(areas: &[Vec<DVec2>], goal: Goal, origin: DVec2) -> Option<Vec<Vec2>> {
     match goal {
         Goal::Point(_) => None,
-        Goal::Area(area) => Some(scenario.areas.get(area as usize)?.iter().map(|&p| local(p, origin)).collect()),
+        Goal::Area(area) => Some(areas.get(area as usize)?.iter().map(|&place| local(place, origin)).collect()),
     }
 }
 
-pub(super) fn walls(_map: &FloorPlan, _origin: DVec2, range: f32) -> Walls {
-    let walls: Vec<Wall> = Vec::new();
-    Walls::new(walls, range)
+/// What bounds free space, as walls of the world.
+pub(super) fn walls(map: &FloorPlan, origin: DVec2, range: f32) -> Walls {
+    let boundary = scenario::boundary(map);
+    let wall = |[a, b]: [DVec2; 2], two_sided| Wall { a: local(a, origin), b: local(b, origin), two_sided };
+    let solid = boundary.edges().map(|edge| wall(edge, false));
+    let open = boundary.walls.iter().map(|&edge| wall(edge, true));
+    Walls::new(solid.chain(open).collect(), range)
 }

@@ -6,11 +6,15 @@ mod timing;
 pub use build::BuildError;
 pub use timing::{StageTimes, Timings};
 
-use crate::scenario::{Action, Event, FloorPlan, Goal};
+use crate::explain::Explanation;
+use crate::metrics::{self, Overlaps};
+use crate::record::RunInfo;
+use crate::scenario::{self, Action, Event, FloorPlan, Goal};
 use glam::{DVec2, Vec2};
+use std::collections::BTreeMap;
 use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
-use throng_core::world::World;
+use throng_core::world::{Gone, Status, World};
 use throng_macroscale::Macroscale;
 use throng_microscale::{Microscale, Rows};
 use throng_motion::Bodies;
@@ -39,6 +43,10 @@ struct Local {
 }
 
 impl Local {
+    fn has(&self, cohort: usize) -> bool {
+        self.cohorts.as_ref().is_none_or(|marked| marked[cohort])
+    }
+
     fn rows(&self) -> Rows<'_> {
         self.cohorts.as_deref().map_or(Rows::All, Rows::Cohorts)
     }
@@ -51,13 +59,21 @@ struct Handover {
     moves: Moves,
 }
 
-/// What the scenario says of the time to come.
+/// What the scenario says, of the time to come and for reports.
 struct Plan {
+    name: String,
+    seed: u64,
+    source: String,
     until: f64,
     agents: usize,
+    cohorts: Vec<String>,
+    first_id: Vec<u32>,
+    areas: Vec<Vec<DVec2>>,
+    info: RunInfo,
     events: Vec<Event>,
     next_event: usize,
     map: FloorPlan,
+    map_changes: usize,
     wall_range: f32,
 }
 
@@ -66,7 +82,7 @@ impl Simulation {
     pub fn step(&mut self) {
         let Simulation { world, stages, handover, plan, timings, pool } = self;
         pool.install(|| {
-            let mut clock = timings.start();
+            let mut clock = timings.start(world.agents.len());
             plan.raise_events(world);
             let view = world.view();
             handover.resize(view.agents.len());
@@ -110,6 +126,66 @@ impl Simulation {
         }
     }
 
+    /// What the scenario is called.
+    pub fn name(&self) -> &str {
+        &self.plan.name
+    }
+
+    /// Key of every random stream.
+    pub fn seed(&self) -> u64 {
+        self.plan.seed
+    }
+
+    /// The whole scenario, as JSON.
+    pub fn source(&self) -> &str {
+        &self.plan.source
+    }
+
+    /// Threads that steps are spread over.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// What a recording should know of the run.
+    pub fn info(&self) -> &RunInfo {
+        &self.plan.info
+    }
+
+    /// The walkable area now, as WKT, where it has changed since the start.
+    pub fn changed_geometry(&self) -> Option<String> {
+        let starts: Vec<DVec2> = (0..self.frame().len()).map(|row| self.frame().position(row)).collect();
+        (self.plan.map_changes > 0).then(|| scenario::to_wkt(&self.plan.map, &starts, &[]))
+    }
+
+    /// How often the map has changed.
+    pub fn map_changes(&self) -> usize {
+        self.plan.map_changes
+    }
+
+    /// How many events have been raised.
+    pub(crate) fn events_raised(&self) -> usize {
+        self.plan.next_event
+    }
+
+    /// Pairs that overlap now.
+    pub fn overlaps(&self) -> Overlaps {
+        self.pool.install(|| metrics::overlaps(self.world.view()))
+    }
+
+    /// What an agent sees and chooses now; `None` where it is not present.
+    pub fn explain(&mut self, id: u32) -> Option<Explanation> {
+        let view = self.world.view();
+        let row = view.agents.id.iter().position(|&other| other == id)?;
+        let cohort = view.agents.cohort[row] as usize;
+        let local = self.stages.microscale.iter().find(|local| local.has(cohort))?;
+        let intents = &mut self.handover.intents;
+        intents.resize(view.agents.len());
+        self.stages.macroscale.run(view, intents);
+        let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
+        let seen = local.model.explain(view, intents, row);
+        Some(Explanation::new(view, self.world.origin, preferred, &seen))
+    }
+
     /// How many agents the scenario has.
     pub fn agents(&self) -> usize {
         self.plan.agents
@@ -124,6 +200,40 @@ impl Simulation {
     /// How many were put aside because their numbers stopped making sense.
     pub fn put_aside(&self) -> usize {
         self.world.gone.iter().filter(|gone| gone.arrival < 0.0).count()
+    }
+
+    /// Mean time from start to arrival, s, over those that arrived.
+    pub fn mean_travel(&self) -> Option<f64> {
+        let travels = self.fates().filter(|fate| fate.arrival >= 0.0);
+        let (sum, count) = travels.fold((0.0, 0u32), |(sum, count), fate| {
+            (sum + f64::from(fate.arrival) - f64::from(fate.start), count + 1)
+        });
+        (count > 0).then(|| sum / f64::from(count))
+    }
+
+    /// How far everybody has walked, m: in all, and by cohort.
+    pub fn path_lengths(&self) -> (f64, BTreeMap<String, f64>) {
+        let mut walked = vec![0.0; self.plan.cohorts.len()];
+        for fate in self.fates() {
+            walked[fate.cohort as usize] += f64::from(fate.walked);
+        }
+        (walked.iter().sum(), self.plan.cohorts.iter().cloned().zip(walked).collect())
+    }
+
+    /// What became of everybody, present or gone, by id: sums over it are the same in any order of rows.
+    fn fates(&self) -> impl Iterator<Item = Gone> {
+        let agents = &self.world.agents;
+        let mut fates = self.world.gone.clone();
+        fates.extend((0..agents.len()).map(|row| Gone {
+            id: agents.id[row],
+            cohort: agents.cohort[row],
+            arrival: agents.arrival[row],
+            start: agents.start[row],
+            walked: agents.walked[row],
+            put_aside: false,
+        }));
+        fates.sort_unstable_by_key(|fate| fate.id);
+        fates.into_iter()
     }
 
     /// All state that lasts.
@@ -154,28 +264,48 @@ impl Plan {
     /// Does what is due. An event at time t is seen by the first step that begins at t or later.
     fn raise_events(&mut self, world: &mut World) {
         let now = world.time() + 1e-9;
-        let mut map_changed = false;
+        let before = self.map_changes;
         while let Some(event) = self.events.get(self.next_event).filter(|event| event.at <= now) {
-            match &event.action {
-                Action::AddObstacle { name, polygon } => {
-                    self.map.obstacles.push((name.clone(), polygon.clone()));
-                    map_changed = true;
-                }
-                Action::RemoveObstacle(name) => {
-                    self.map.obstacles.retain(|(other, _)| other != name);
-                    map_changed = true;
-                }
-                Action::Retarget { cohort, goals } => retarget(world, *cohort, goals),
+            if let Action::Retarget { cohort, goals } = &event.action {
+                self.retarget(world, *cohort, goals);
             }
             self.next_event += 1;
+            self.change_map(self.next_event - 1);
         }
-        if map_changed {
+        if self.map_changes != before {
             world.walls = build::walls(&self.map, world.origin, self.wall_range);
         }
     }
-}
 
-fn retarget(_world: &mut World, _cohort: usize, _goals: &[Goal]) {}
+    /// Brings the map to where it was after a number of events.
+    fn replay_map(&mut self, events: usize) {
+        self.next_event = events.min(self.events.len());
+        (0..self.next_event).for_each(|event| self.change_map(event));
+    }
+
+    fn change_map(&mut self, event: usize) {
+        match &self.events[event].action {
+            Action::AddObstacle { name, polygon } => self.map.obstacles.push((name.clone(), polygon.clone())),
+            Action::RemoveObstacle(name) => self.map.obstacles.retain(|(other, _)| other != name),
+            Action::Retarget { .. } => return,
+        }
+        self.map_changes += 1;
+    }
+
+    fn retarget(&self, world: &mut World, cohort: usize, goals: &[Goal]) {
+        world.cohorts[cohort].area = goals.first().and_then(|&goal| build::area(&self.areas, goal, world.origin));
+        let agents = &mut world.agents;
+        for row in (0..agents.id.len()).filter(|&row| agents.cohort[row] as usize == cohort) {
+            let member = (agents.id[row] - self.first_id[cohort]) as usize;
+            if let Some(Goal::Point(goal)) = goals.get(member) {
+                (agents.goal_x[row], agents.goal_y[row]) = local(*goal, world.origin).into();
+            }
+            if agents.status[row] == Status::Arrived {
+                (agents.status[row], agents.arrival[row]) = (Status::Walking, -1.0);
+            }
+        }
+    }
+}
 
 /// A place in the world's coordinates.
 fn local(place: DVec2, origin: DVec2) -> Vec2 {

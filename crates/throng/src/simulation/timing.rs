@@ -20,6 +20,20 @@ pub struct StageTimes {
     pub commit: Duration,
 }
 
+impl StageTimes {
+    /// Every part with its name.
+    pub fn named(&self) -> [(&'static str, Duration); 6] {
+        [
+            ("events", self.events),
+            ("macroscale", self.macroscale),
+            ("mesoscale", self.mesoscale),
+            ("microscale", self.microscale),
+            ("motion", self.motion),
+            ("commit", self.commit),
+        ]
+    }
+}
+
 /// Times since the simulation was made.
 #[derive(Clone, Debug, Default)]
 pub struct Timings {
@@ -27,6 +41,8 @@ pub struct Timings {
     pub total: StageTimes,
     /// Steps timed.
     pub steps: u64,
+    /// Agents moved, summed over steps.
+    pub agent_steps: u64,
     /// How many steps took at most 2^(i/8) microseconds and more than the bucket before: enough for percentiles,
     /// and no memory that grows.
     buckets: Vec<u64>,
@@ -41,15 +57,15 @@ pub(super) struct Clock<'a> {
 }
 
 impl Timings {
-    pub(super) fn start(&mut self) -> Clock<'_> {
+    pub(super) fn start(&mut self, agents: usize) -> Clock<'_> {
+        self.agent_steps += agents as u64;
         let now = Instant::now();
         Clock { timings: self, begin: now, last: now }
     }
 
     /// Sum over all stages and steps.
     pub fn sum(&self) -> Duration {
-        let t = &self.total;
-        t.events + t.macroscale + t.mesoscale + t.microscale + t.motion + t.commit
+        self.total.named().iter().map(|(_, time)| *time).sum()
     }
 
     /// The time that a share of steps stayed under, µs (to within 9 %).

@@ -1,0 +1,113 @@
+//! Checkpoints: a running simulation as one file, from which it goes on bit by bit.
+//!
+//! A file is written beside its final name, brought to disk, and only then renamed: whoever crashes in the middle
+//! keeps the one before.
+
+use crate::metrics::Metrics;
+use crate::record::RecordPosition;
+use crate::scenario::{Scenario, ScenarioError};
+use crate::simulation::{BuildError, Simulation};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use throng_core::world::World;
+
+const MAGIC: &[u8; 8] = b"throngC1";
+
+/// A moment of a run, complete.
+#[derive(Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The scenario, as JSON.
+    pub scenario: String,
+    /// All state that lasts.
+    world: World,
+    /// How many events have been raised.
+    events_raised: usize,
+    /// What has been measured so far.
+    pub metrics: Metrics,
+    /// Where the recording stood.
+    pub recording: Option<RecordPosition>,
+}
+
+/// Why a checkpoint cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// The system refused.
+    #[error("{path}: {reason}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: std::io::Error,
+    },
+    /// The file does not hold what a checkpoint must.
+    #[error("{path}: not a whole checkpoint ({reason}); use an older one, or start the run again", path = path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Its scenario cannot be read by this version.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Its scenario cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+impl Checkpoint {
+    /// The moment that a simulation is at.
+    pub fn of(simulation: &Simulation, metrics: Metrics, recording: Option<RecordPosition>) -> Checkpoint {
+        Checkpoint {
+            scenario: simulation.source().into(),
+            world: simulation.world().clone(),
+            events_raised: simulation.events_raised(),
+            metrics,
+            recording,
+        }
+    }
+
+    /// Writes it, so that the file holds either this or what it held before.
+    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
+        let failed = |reason: std::io::Error| CheckpointError::Io { path: path.into(), reason };
+        let body = postcard::to_stdvec(self).map_err(|error| failed(std::io::Error::other(error)))?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        for part in [MAGIC.as_slice(), &checksum(&body).to_le_bytes(), &body] {
+            file.write_all(part).map_err(failed)?;
+        }
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(path).map_err(|error| failed(error.error))?;
+        // The rename itself must be on disk too. Not every system can say so of a folder, and then it does not matter.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+
+    /// Reads one.
+    pub fn load(path: &Path) -> Result<Checkpoint, CheckpointError> {
+        let bytes = std::fs::read(path).map_err(|reason| CheckpointError::Io { path: path.into(), reason })?;
+        let broken = |reason: &str| CheckpointError::Broken { path: path.into(), reason: reason.into() };
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| broken("it does not begin like one"))?;
+        let (sum, body) = rest.split_first_chunk::<8>().ok_or_else(|| broken("it is cut off"))?;
+        if u64::from_le_bytes(*sum) != checksum(body) {
+            return Err(broken("its checksum is wrong"));
+        }
+        postcard::from_bytes(body).map_err(|error| broken(&error.to_string()))
+    }
+
+    /// The simulation as it was, on a number of threads (0: all cores).
+    pub fn resume(self, threads: usize) -> Result<Simulation, CheckpointError> {
+        let scenario = Scenario::parse(&self.scenario, "checkpoint.json", None)?;
+        Ok(Simulation::resumed(&scenario, threads, self.world, self.events_raised)?)
+    }
+}
+
+/// FNV-1a, eight bytes at a time: tells a torn file from a whole one.
+fn checksum(bytes: &[u8]) -> u64 {
+    let word = |chunk: &[u8]| chunk.iter().fold(chunk.len() as u64, |word, &byte| word << 8 | u64::from(byte));
+    bytes.chunks(7).fold(0xcbf2_9ce4_8422_2325, |hash, chunk| {
+        (hash ^ word(chunk)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+    })
+}

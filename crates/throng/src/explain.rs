@@ -1,0 +1,118 @@
+//! What one agent saw and chose: for the viewer to draw, for tests to read. No debug prints.
+
+use glam::Vec2;
+use serde::Serialize;
+use throng_core::world::View;
+use throng_microscale::Seen;
+
+/// What one agent sees and chooses now. Velocities are m/s, places m in the scenario's coordinates.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// Who.
+    pub id: u32,
+    /// Where.
+    pub position: [f64; 2],
+    /// How it moves.
+    pub velocity: Vec2,
+    /// What the macroscale asks of it.
+    pub preferred: Vec2,
+    /// What it asks of its local model: the preferred velocity, turned where it has been held up.
+    pub wanted: Vec2,
+    /// What it chooses.
+    pub chosen: Vec2,
+    /// How much it has been held up: 0 not at all, 1 for good.
+    pub frustration: f32,
+    /// Whom it looks at, nearest first; scripted bodies last.
+    pub neighbors: Vec<Neighbor>,
+    /// Velocities that lead to a collision (VO, RVO, HRVO).
+    pub cones: Vec<Cone>,
+    /// Velocities that are permitted lie to the left (ORCA, and walls in all models).
+    pub half_planes: Vec<HalfPlane>,
+    /// Walls that it looks at, nearest first.
+    pub walls: Vec<[[f64; 2]; 2]>,
+}
+
+/// Somebody who is looked at.
+#[derive(Clone, Debug, Serialize)]
+pub struct Neighbor {
+    /// An agent's id, or none for a scripted body.
+    pub id: Option<u32>,
+    /// A scripted body's place in the scenario.
+    pub mover: Option<u32>,
+    /// Where.
+    pub position: [f64; 2],
+    /// How it moves.
+    pub velocity: Vec2,
+    /// Sum of both radii, m.
+    pub reach: f32,
+    /// The part of the avoidance that the one who looks takes on.
+    pub share: f32,
+}
+
+/// Forbidden velocities between two sides.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cone {
+    /// Where the sides meet.
+    pub apex: Vec2,
+    /// Unit vector along the left side.
+    pub left: Vec2,
+    /// Unit vector along the right side.
+    pub right: Vec2,
+}
+
+/// Permitted velocities to the left of a line.
+#[derive(Clone, Debug, Serialize)]
+pub struct HalfPlane {
+    /// A point on the line.
+    pub point: Vec2,
+    /// Its unit direction.
+    pub direction: Vec2,
+    /// Whether a wall is behind it, which never gives way.
+    pub wall: bool,
+}
+
+impl Explanation {
+    pub(crate) fn new(view: View<'_>, origin: glam::DVec2, preferred: Vec2, seen: &Seen) -> Explanation {
+        let place = |offset: Vec2| (origin + (seen.ego.position + offset).as_dvec2()).to_array();
+        let row = seen.ego.row;
+        Explanation {
+            id: view.agents.id[row],
+            position: place(Vec2::ZERO),
+            velocity: seen.ego.velocity,
+            preferred,
+            wanted: seen.ego.preferred,
+            chosen: seen.chosen,
+            frustration: view.agents.frustration[row],
+            neighbors: neighbors(view, seen, place),
+            cones: (seen.around.cones.iter())
+                .map(|cone| Cone { apex: cone.apex, left: cone.left, right: cone.right })
+                .collect(),
+            half_planes: (0..seen.around.planes.len)
+                .map(|i| HalfPlane {
+                    point: seen.around.planes.point(i),
+                    direction: seen.around.planes.direction(i),
+                    wall: i < seen.around.planes.walls,
+                })
+                .collect(),
+            walls: (seen.around.walls.iter())
+                .map(|wall| [wall.a, wall.b].map(|end| place(end - seen.ego.position)))
+                .collect(),
+        }
+    }
+}
+
+fn neighbors(view: View<'_>, seen: &Seen, place: impl Fn(Vec2) -> [f64; 2]) -> Vec<Neighbor> {
+    let others = &seen.around.others;
+    let neighbor = |i: usize| {
+        let agent = view.agents.id.get(others.row[i] as usize).copied();
+        Neighbor {
+            id: agent,
+            mover: agent.is_none().then(|| u32::MAX - others.row[i]),
+            position: place(others.towards(i)),
+            velocity: others.velocity(i),
+            reach: others.reach[i],
+            share: others.share[i],
+        }
+    };
+    (0..others.len).map(neighbor).collect()
+}

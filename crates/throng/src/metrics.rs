@@ -1,0 +1,173 @@
+//! What a run is measured by, and the report.
+
+use crate::simulation::Simulation;
+use fearless_simd::{Level, Simd, dispatch};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use throng_core::CHUNK;
+use throng_core::space::rows_within;
+use throng_core::world::View;
+
+/// An overlap deeper than this is a collision, m.
+pub const COLLISION_DEPTH: f32 = 1e-3;
+
+/// Sums over the steps of a run. Part of a checkpoint, so that a resumed run reports the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Steps looked at.
+    pub steps: u64,
+    /// Pairs that overlap by more than [`COLLISION_DEPTH`], summed over steps.
+    pub collisions: u64,
+    /// The deepest overlap of all, m.
+    pub max_overlap: f32,
+}
+
+/// Pairs that overlap, and how deeply.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Overlaps {
+    /// Pairs deeper than [`COLLISION_DEPTH`].
+    pub collisions: u64,
+    /// m.
+    pub deepest: f32,
+}
+
+impl Overlaps {
+    fn and(self, other: Overlaps) -> Overlaps {
+        Overlaps { collisions: self.collisions + other.collisions, deepest: self.deepest.max(other.deepest) }
+    }
+
+    fn see(&mut self, depth: f32) {
+        self.deepest = self.deepest.max(depth);
+        self.collisions += u64::from(depth > COLLISION_DEPTH);
+    }
+}
+
+impl Metrics {
+    /// Looks at the crowd after a step.
+    pub fn observe(&mut self, simulation: &Simulation) {
+        let now = simulation.overlaps();
+        self.steps += 1;
+        self.collisions += now.collisions;
+        self.max_overlap = self.max_overlap.max(now.deepest);
+    }
+
+    /// Collisions per step.
+    pub fn collisions_per_step(&self) -> f64 {
+        self.collisions as f64 / self.steps.max(1) as f64
+    }
+}
+
+/// Pairs of agents, and agents and scripted bodies, that overlap now.
+pub(crate) fn overlaps(view: View<'_>) -> Overlaps {
+    let level = Level::new();
+    let chunks = view.agents.len().div_ceil(CHUNK);
+    let of_chunk = |chunk: usize| {
+        let rows = chunk * CHUNK..((chunk + 1) * CHUNK).min(view.agents.len());
+        dispatch!(level, simd => overlaps_of(simd, view, rows.clone()))
+    };
+    (0..chunks).into_par_iter().map(of_chunk).reduce(Overlaps::default, Overlaps::and)
+}
+
+#[inline(always)]
+fn overlaps_of<S: Simd>(simd: S, view: View<'_>, rows: std::ops::Range<usize>) -> Overlaps {
+    let agents = view.agents;
+    let mut found = Overlaps::default();
+    for row in rows {
+        let (place, radius) = (view.position(row), agents.radius[row]);
+        let reach = radius + view.widest;
+        rows_within(simd, view.cells, place.x, place.y, reach, #[inline(always)] |other| {
+            if other > row {
+                found.see(radius + agents.radius[other] - place.distance(view.position(other)));
+            }
+        });
+        for mover in view.movers {
+            found.see(radius + mover.radius - place.distance(mover.position));
+        }
+    }
+    found
+}
+
+/// What a run reports.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Key of every random stream.
+    pub seed: u64,
+    /// Threads that the run used.
+    pub threads: usize,
+    /// Steps taken.
+    pub steps: u64,
+    /// Simulated time, s.
+    pub simulated_s: f64,
+    /// Agents in the scenario.
+    pub agents: usize,
+    /// Agents that have been at their goals.
+    pub arrived: usize,
+    /// Agents that were put aside because their numbers stopped making sense.
+    pub put_aside: usize,
+    /// Mean time from an agent's start to its arrival, s; over those that arrived, `null` where nobody did.
+    pub mean_travel_s: Option<f64>,
+    /// Sum over agents, m.
+    pub path_length_m: f64,
+    /// The same by cohort, m.
+    pub path_length_by_cohort: BTreeMap<String, f64>,
+    /// Pairs closer than the sum of their radii by more than 1 mm, averaged over steps.
+    pub collisions_per_step: f64,
+    /// The deepest overlap of all, m.
+    pub max_overlap_m: f64,
+    /// Time on the clock, recording included, s.
+    pub wall_s: f64,
+    /// Time of a step, µs.
+    pub step_us_mean: f64,
+    /// The time that 99 of 100 steps stayed under, µs.
+    pub step_us_p99: f64,
+    /// Agents moved per second of stepping.
+    pub agent_steps_per_s: f64,
+    /// Time of each stage per step, µs.
+    pub stage_us: BTreeMap<&'static str, f64>,
+    /// The most memory that the process had, MB.
+    pub peak_rss_mb: f64,
+    /// A number that differs whenever the state differs in a bit.
+    pub state_hash: String,
+}
+
+impl Report {
+    /// Reports on a run that took `wall` so far.
+    pub fn new(simulation: &Simulation, metrics: &Metrics, wall: Duration) -> Report {
+        let timings = simulation.timings();
+        let per_step = |time: Duration| time.as_secs_f64() * 1e6 / timings.steps.max(1) as f64;
+        let (length, by_cohort) = simulation.path_lengths();
+        Report {
+            scenario: simulation.name().into(),
+            seed: simulation.seed(),
+            threads: simulation.threads(),
+            steps: simulation.frame().step,
+            simulated_s: simulation.frame().time,
+            agents: simulation.agents(),
+            arrived: simulation.arrived(),
+            put_aside: simulation.put_aside(),
+            mean_travel_s: simulation.mean_travel(),
+            path_length_m: length,
+            path_length_by_cohort: by_cohort,
+            collisions_per_step: metrics.collisions_per_step(),
+            max_overlap_m: f64::from(metrics.max_overlap),
+            wall_s: wall.as_secs_f64(),
+            step_us_mean: per_step(timings.sum()),
+            step_us_p99: timings.percentile_us(0.99),
+            agent_steps_per_s: timings.agent_steps as f64 / timings.sum().as_secs_f64().max(1e-9),
+            stage_us: timings.total.named().map(|(name, time)| (name, per_step(time))).into(),
+            peak_rss_mb: peak_rss_mb(),
+            state_hash: format!("{:016x}", simulation.state_hash()),
+        }
+    }
+}
+
+/// The most memory that this process had, MB; 0 where the system does not tell.
+pub fn peak_rss_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(0.0) * 1024.0 / 1e6
+}
