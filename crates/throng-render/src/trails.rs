@@ -277,17 +277,22 @@ fn marks(stage: &mut Stage<'_>, paint: &Paint) -> Vec<Mark> {
 fn starts(stage: &mut Stage<'_>, paint: &Paint) {
     for track in stage.run.tracks() {
         let centre = stage.view.page(track.x[0], track.y[0]);
-        // Round, not under, whoever may have ended here.
-        let radius = end_radius(stage, paint, &track) + 2.2 * stage.unit;
+        // Round, not under, whoever may have ended here; but on a close view no bigger than a sign need be.
+        let body = stage.radius(&track).max(LEAST_END * stage.unit);
+        let radius = if body < 8.0 * stage.unit { body + 2.2 * stage.unit } else { 4.0 * stage.unit };
         let rim = paint.agent(stage, &track).mixed(stage.theme.floor, 0.35);
         stage.push(Shape::Disc { centre, radius, fill: None, rim: Some((rim, 1.2 * stage.unit)) });
     }
 }
 
-/// True to scale where that can be seen.
+/// The least radius of an end that can be seen among few, design pixels.
+const LEAST_END: f32 = 2.6;
+
+/// True to scale, where that can be seen, for those who are there at the end; those who left were only seen last here.
 fn end_radius(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>) -> f32 {
-    let least = if paint.few { 2.6 } else { 1.4 };
-    stage.radius(track).max(least * stage.unit)
+    let least = if paint.few { LEAST_END } else { 1.4 } * stage.unit;
+    let stayed = track.frame.last() == Some(&stage.frames.1);
+    if stayed { stage.radius(track).max(least) } else { least }
 }
 
 fn ends(stage: &mut Stage<'_>, paint: &Paint) {

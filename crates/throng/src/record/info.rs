@@ -127,3 +127,87 @@ fn frame_round(scenario: &Scenario, plan: &FloorPlan, goals: &[DVec2]) -> Vec<[f
     let (low, high) = (low - OPEN_PLANE_MARGIN, high + OPEN_PLANE_MARGIN);
     vec![[low.x, low.y], [high.x, low.y], [high.x, high.y], [low.x, high.y]]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Geometry;
+    use crate::scenario::{AgentStart, Cohort, Pipeline};
+    use std::collections::BTreeMap;
+
+    fn scenario() -> Scenario {
+        let agent = |x: f64, goal| AgentStart {
+            position: DVec2::new(x, 0.0),
+            goal,
+            radius: 0.2 + 0.1 * x,
+            preferred_speed: 1.3,
+            max_speed: 1.8,
+            start: 0.0,
+        };
+        let cohort = |name: &str, agents| Cohort {
+            name: name.into(),
+            agents,
+            leaves: false,
+            goal_radius: 0.5,
+            responsibility: 0.5,
+            microscale: None,
+            params: BTreeMap::new(),
+        };
+        let point = Goal::Point(DVec2::new(9.0, 1.0));
+        let square = |low: f64, high: f64| {
+            [(low, low), (high, low), (high, high), (low, high)].map(DVec2::from).to_vec()
+        };
+        Scenario {
+            name: "two".into(),
+            seed: 7,
+            dt: 0.1,
+            until: 10.0,
+            pipeline: Pipeline {
+                macroscale: "straight".into(),
+                mesoscale: vec![],
+                microscale: "orca".into(),
+                motion: "holonomic".into(),
+            },
+            params: BTreeMap::new(),
+            map: FloorPlan { obstacles: vec![("block".into(), square(2.0, 3.0))], ..FloorPlan::default() },
+            cohorts: vec![
+                cohort("west", vec![agent(0.0, point), agent(2.0, point)]),
+                cohort("east", vec![agent(1.0, Goal::Area(0))]),
+            ],
+            areas: vec![square(-4.0, -2.0)],
+            movers: vec![],
+            events: vec![],
+            expect: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn cohorts_are_runs_of_ids_and_areas_are_points() {
+        let info = RunInfo::of(&scenario());
+        let cohorts: Vec<_> = info.cohorts.iter().map(|c| (c.name.as_str(), c.first_id, c.count)).collect();
+        assert_eq!(cohorts, [("west", 0, 2), ("east", 2, 1)]);
+        assert!((info.cohorts[0].radius - 0.3).abs() < 1e-12);
+        assert_eq!(info.goals, [[9.0, 1.0], [9.0, 1.0], [-3.0, -3.0]]);
+    }
+
+    #[test]
+    fn an_endless_plane_gets_a_frame_with_obstacles_as_holes() {
+        let info = RunInfo::of(&scenario());
+        assert!(info.open_plane);
+        let polygons = Geometry::parse(&info.geometry_wkt).unwrap().polygons;
+        assert_eq!(polygons[0][0][0], [-8.0, -8.0]);
+        assert_eq!(polygons[0][0][2], [14.0, 8.0]);
+        assert_eq!(polygons[0][1].len(), 4);
+    }
+
+    #[test]
+    fn a_walkable_area_keeps_its_rings() {
+        let mut scenario = scenario();
+        let ring = [(-9.0, -9.0), (12.0, -9.0), (0.0, 30.0)].map(DVec2::from).to_vec();
+        scenario.map.walkable = vec![vec![ring]];
+        let info = RunInfo::of(&scenario);
+        assert!(!info.open_plane);
+        let polygons = Geometry::parse(&info.geometry_wkt).unwrap().polygons;
+        assert_eq!((polygons[0][0].len(), polygons[0].len()), (3, 2));
+    }
+}
