@@ -178,6 +178,7 @@ mod tests {
             movers: vec![],
             events: vec![],
             expect: BTreeMap::new(),
+            source: String::new(),
         }
     }
 
