@@ -9,6 +9,7 @@
 //!   velocity, a turn of a quarter circle never ends).
 //! - Between walls there is nowhere to turn. Then of two who face each other the one with the higher id backs off and
 //!   steps aside, and the other waits for that instead of turning into a wall.
+//! - Whoever has arrived steps aside for one who is held up and wants to pass, and then goes back to its goal.
 //!
 //! A crowd that is not held up is not changed in a bit: below `tolerance` nothing happens, which keeps ORCA equal to
 //! RVO2 in a sparse crowd.
@@ -20,9 +21,9 @@ use crate::around::{Around, Ego, Reach};
 use crate::velocity_obstacle::{closest, wall_planes};
 use fearless_simd::Simd;
 use glam::Vec2;
-use throng_core::geom::det;
+use throng_core::geom::{det, left, unit_or};
 use throng_core::handover::Intents;
-use throng_core::world::View;
+use throng_core::world::{Status, View};
 
 throng_core::params! {
     /// What agents do when they are held up: turn right in the open, back off between walls.
@@ -32,7 +33,7 @@ throng_core::params! {
         /// How long it takes to notice that one is held up.
         memory: f32 = 1.0, "s", Limit::above(0.0).up_to(1000.0);
         /// How long it takes to calm down.
-        forget: f32 = 2.0, "s", Limit::above(0.0).up_to(1000.0);
+        forget: f32 = 5.0, "s", Limit::above(0.0).up_to(1000.0);
         /// The part of the wanted speed that may be missing before anything happens.
         tolerance: f32 = 0.2, "", Limit::from(0.0).up_to(0.99);
         /// How far an agent turns that is held up for good.
@@ -45,6 +46,8 @@ const YIELD: f32 = 0.3;
 /// Somebody within this many sums of radii is met in a narrow place, not only seen.
 const CLOSE: f32 = 4.0;
 
+/// Whoever has arrived keeps this many sums of radii from the way of one who is held up.
+const MAKE_ROOM: f32 = 1.1;
 /// How long before its goal an agent turns less, s.
 const APPROACH: f32 = 2.0;
 
@@ -73,6 +76,12 @@ impl Patience {
         if !self.on {
             return 0.0;
         }
+        if view.agents.status[ego.row] == Status::Arrived
+            && let Some(aside) = step_aside(view, intents, around)
+        {
+            ego.preferred = aside * view.agents.preferred_speed[ego.row];
+            return 0.0;
+        }
         let frustration = view.agents.frustration[ego.row];
         let most = self.max_turn * from_goal(view, ego);
         let tried = self.turned(ego.preferred, frustration, most);
@@ -83,16 +92,19 @@ impl Patience {
         let lag = if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
         let next = self.remember(frustration, lag, ego.dt);
         match right_of_way(view, intents, around, ego) {
-            Way::Open => ego.preferred = self.turned(ego.preferred, next, most),
+            Way::Open => {
+                ego.preferred = self.turned(ego.preferred, next, most);
+                return next;
+            }
             Way::Theirs(forwards) if next >= YIELD => {
-                // Along with the other, and aside as soon as the walls allow. Not calm again before it is past.
+                // Along with the other, and aside as soon as the walls allow.
                 let aside = Vec2::from_angle(-std::f32::consts::FRAC_PI_4);
                 ego.preferred = aside.rotate(forwards) * ego.preferred.length();
-                return next.max(frustration);
             }
             Way::Mine | Way::Theirs(_) => {}
         }
-        next
+        // Whoever waits at a door has not tried to turn, and is not to turn once the door is free.
+        next.min(YIELD)
     }
 
     /// Frustration follows what is missing: quickly up, slowly down.
@@ -111,6 +123,23 @@ impl Patience {
         let angle = -most * (frustration - self.tolerance) / (1.0 - self.tolerance);
         Vec2::from_angle(angle).rotate(preferred)
     }
+}
+
+/// The unit vector out of the way of the nearest one who is held up and wants to pass here.
+fn step_aside(view: View<'_>, intents: &Intents, around: &Around) -> Option<Vec2> {
+    let (agents, others) = (view.agents, &around.others);
+    (0..others.len).find_map(|i| {
+        let (row, reach) = (others.row[i] as usize, others.reach[i]);
+        if row >= agents.len() || agents.frustration[row] < YIELD || agents.status[row] != Status::Walking {
+            return None;
+        }
+        let forwards = Vec2::new(intents.vx[row], intents.vy[row]).normalize_or_zero();
+        let from_them = -others.towards(i);
+        let ahead = from_them.dot(forwards);
+        let aside = from_them - ahead * forwards;
+        let in_the_way = ahead > 0.0 && ahead < CLOSE * reach && aside.length() < MAKE_ROOM * reach;
+        in_the_way.then(|| unit_or(aside, -left(forwards)))
+    })
 }
 
 /// 1 far from the goal, less within the last [`APPROACH`] seconds: whoever turns there circles around it.
