@@ -30,12 +30,14 @@ throng_core::params! {
     pub struct Patience("patience") {
         /// Whether being held up changes anything. The papers have nothing like it.
         on: bool = true, "", Limit::from(0.0);
-        /// How long it takes to notice that one is held up.
-        memory: f32 = 1.0, "s", Limit::above(0.0).up_to(1000.0);
+        /// How long it takes to lose patience in a crowd or in a narrow place.
+        memory: f32 = 0.5, "s", Limit::above(0.0).up_to(1000.0);
+        /// The same where there is room: most encounters resolve without.
+        composure: f32 = 100.0, "s", Limit::above(0.0).up_to(1000.0);
         /// How long it takes to calm down.
         forget: f32 = 5.0, "s", Limit::above(0.0).up_to(1000.0);
         /// The part of the wanted speed that may be missing before anything happens.
-        tolerance: f32 = 0.2, "", Limit::from(0.0).up_to(0.99);
+        tolerance: f32 = 0.1, "", Limit::from(0.0).up_to(0.99);
         /// How far an agent turns that is held up for good.
         max_turn: f32 = 1.57, "rad", Limit::from(0.0).up_to(3.1);
     }
@@ -46,6 +48,10 @@ const YIELD: f32 = 0.3;
 /// Somebody within this many sums of radii is met in a narrow place, not only seen.
 const CLOSE: f32 = 4.0;
 
+/// Fewer others than this within [`CROWD_REACH`] sums of radii are no crowd.
+const CROWD: usize = 4;
+/// How close others must be to count for a crowd, in sums of radii.
+const CROWD_REACH: f32 = 2.0;
 /// Whoever has arrived keeps this many sums of radii from the way of one who is held up.
 const MAKE_ROOM: f32 = 1.1;
 /// How long before its goal an agent turns less, s.
@@ -83,15 +89,25 @@ impl Patience {
             return 0.0;
         }
         let frustration = view.agents.frustration[ego.row];
+        if view.agents.status[ego.row] == Status::Waiting {
+            return frustration;
+        }
         let most = self.max_turn * from_goal(view, ego);
         let tried = self.turned(ego.preferred, frustration, most);
         let lag = lag(ego, tried);
-        if lag.max(frustration) <= self.tolerance {
-            return self.remember(frustration, lag, ego.dt);
+        if lag <= self.tolerance && frustration <= self.tolerance {
+            return self.calm(frustration, ego.dt);
         }
         let lag = if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
-        let next = self.remember(frustration, lag, ego.dt);
-        match right_of_way(view, intents, around, ego) {
+        let way = right_of_way(view, intents, around, ego);
+        let next = if lag <= self.tolerance.max(frustration) {
+            self.calm(frustration, ego.dt)
+        } else {
+            let crowded = !matches!(way, Way::Open) || is_crowded(around);
+            let pace = if crowded { self.memory } else { self.composure };
+            frustration + (lag - frustration) * (ego.dt / pace).min(1.0)
+        };
+        match way {
             Way::Open => {
                 ego.preferred = self.turned(ego.preferred, next, most);
                 return next;
@@ -107,11 +123,9 @@ impl Patience {
         next.min(YIELD)
     }
 
-    /// Frustration follows what is missing: quickly up, slowly down.
     #[inline(always)]
-    fn remember(&self, frustration: f32, lag: f32, dt: f32) -> f32 {
-        let pace = if lag > frustration { self.memory } else { self.forget };
-        frustration + (lag - frustration) * (dt / pace).min(1.0)
+    fn calm(&self, frustration: f32, dt: f32) -> f32 {
+        frustration - frustration * (dt / self.forget).min(1.0)
     }
 
     /// A velocity turned to the right.
@@ -123,6 +137,13 @@ impl Patience {
         let angle = -most * (frustration - self.tolerance) / (1.0 - self.tolerance);
         Vec2::from_angle(angle).rotate(preferred)
     }
+}
+
+/// Whether so many others are close that waiting is not likely to help.
+fn is_crowded(around: &Around) -> bool {
+    let others = &around.others;
+    let close = |&i: &usize| others.towards(i).length_squared() < (CROWD_REACH * others.reach[i]).powi(2);
+    (0..others.len).filter(close).count() >= CROWD
 }
 
 /// The unit vector out of the way of the nearest one who is held up and wants to pass here.

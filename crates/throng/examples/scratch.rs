@@ -71,6 +71,7 @@ fn main() {
             let (mut c, mut deep, mut steps) = (0, 0f32, 0);
             while !sim.is_done() && sim.world().time() < 10.0 * r { sim.step(); let (n, d) = collisions(&sim); c += n; if d > 0.1 && std::env::var("V").is_ok() { println!("t {:.2} depth {d:.3} pairs {n}", sim.world().time()); } deep = deep.max(d); steps += 1; }
             if !sim.is_done() { let a = &sim.world().agents; for i in 0..a.len() { if a.arrival[i] < 0.0 { println!("stuck id {} at {:.2} {:.2} v {:.2} {:.2} goal {:.2} {:.2} f {:.2}", a.id[i], a.x[i], a.y[i], a.vx[i], a.vy[i], a.goal_x[i], a.goal_y[i], a.frustration[i]); } } }
+            let mut av: Vec<f32> = sim.world().agents.arrival.clone(); av.sort_by(f32::total_cmp); print!("p50 {:.0} p90 {:.0} p99 {:.0} ", av[av.len()/2], av[av.len()*9/10], av[av.len()*99/100]);
             println!("{} {n} r{r}: t {:.0} (free {}) arrived {} collisions {:.2} deepest {:.3} wall {:.1}s micro {:.0}us", args[2], sim.world().time(), 2.0 * r, sim.arrived(), c as f64 / steps as f64, deep, t.elapsed().as_secs_f64(), sim.timings().total.microscale.as_secs_f64() * 1e6 / steps as f64);
         }
     }

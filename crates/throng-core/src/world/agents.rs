@@ -85,13 +85,16 @@ columns! {
     arrival: f32,
     /// How far it has walked, m.
     walked: f32,
-    /// How long it has been kept from where it wants to go: 0 not at all, 1 for good.
+    /// How long it has been kept from where it wants to go: 0 not at all, 1 for good; negative while it sets off.
     frustration: f32,
     /// Which cohort, by its place in the scenario.
     cohort: u16,
     /// What it is doing.
     status: Status,
 }
+
+/// [`Agents::frustration`] of somebody who sets off: to be slow at first is not to be held up.
+pub const SETTING_OFF: f32 = -0.5;
 
 impl Agents {
     /// How many are present.

@@ -4,7 +4,7 @@
 mod agents;
 mod movers;
 
-pub use agents::{Agent, Agents, Status};
+pub use agents::{Agent, Agents, SETTING_OFF, Status};
 pub use movers::{Mover, MoverState};
 
 use crate::handover::{Commands, Moves};

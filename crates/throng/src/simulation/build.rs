@@ -7,7 +7,7 @@ use crate::scenario::{self, Cohort, FloorPlan, Goal, Scenario, Settings};
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
 use throng_motion::Bodies;
-use throng_core::world::{self, Agent, Mover, Status, World};
+use throng_core::world::{self, Agent, Mover, SETTING_OFF, Status, World};
 
 /// Why a scenario cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -195,7 +195,7 @@ fn populate(world: &mut World, scenario: &Scenario) {
                 start: agent.start as f32,
                 arrival: -1.0,
                 walked: 0.0,
-                frustration: 0.0,
+                frustration: SETTING_OFF,
                 cohort: index as u16,
                 status: if agent.start > 0.0 { Status::Waiting } else { Status::Walking },
             });
