@@ -13,7 +13,7 @@ pub fn of(scenario: &Scenario, outcome: &Outcome) -> String {
         ("scenario", format!("{}: {}, {}", report.scenario, agents(scenario), pipeline(scenario))),
         ("ended", ended(outcome)),
         ("walked", walked(report)),
-        ("touched", touched(report)),
+        ("overlaps", overlaps(report)),
         ("took", took(report)),
         ("state", format!("{} (seed {})", report.state_hash, report.seed)),
     ];
@@ -69,12 +69,12 @@ fn walked(report: &Report) -> String {
     format!("{length} in all{}", travel.unwrap_or_default())
 }
 
-fn touched(report: &Report) -> String {
+fn overlaps(report: &Report) -> String {
     if report.collisions_per_step == 0.0 {
-        return "nobody".into();
+        return "none".into();
     }
     let (collisions, depth) = (report.collisions_per_step, report.max_overlap_m * 1000.0);
-    format!("{collisions:.2} pairs overlap at a time on average, by {depth:.0} mm at most")
+    format!("{collisions:.2} pairs at a time on average, by {depth:.0} mm at most")
 }
 
 fn took(report: &Report) -> String {
