@@ -16,11 +16,12 @@ pub struct Args {
 /// Checks every file, and stops at none.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
-    for (index, file) in args.files.iter().enumerate() {
+    let mut gap = "";
+    for file in &args.files {
         match opening::scenario(file, &Overrides::default()) {
             Ok(scenario) => {
-                let gap = if index > 0 { "\n" } else { "" };
                 output::show(&format!("{gap}{}", describe(&scenario)))?;
+                gap = "\n";
             }
             Err(error) => {
                 output::complain(&error);

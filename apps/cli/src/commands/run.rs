@@ -4,11 +4,11 @@ use crate::files::{self, Promised};
 use crate::progress::Progress;
 use crate::session::{Checkpoints, Ended, Outcome, Session};
 use crate::{interrupt, opening, output, summary};
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use throng::checkpoint::Checkpoint;
+use throng::checkpoint::{Checkpoint, CheckpointError};
 use throng::expect;
 use throng::metrics::{Metrics, Report};
 use throng::record::{RecordOptions, RecordPosition};
@@ -24,13 +24,13 @@ pub struct Args {
     #[command(flatten)]
     changes: Changes,
     /// Threads to spread the steps over, 0 for all cores; the result is the same on any number
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1024))]
-    threads: u64,
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..=1024), allow_negative_numbers = true)]
+    threads: i64,
     /// Record trajectories; the ending says the format: .sqlite (JuPedSim, PedPy), .txt (PedPy), .csv or .parquet
     #[arg(long, value_name = "OUT")]
     record: Option<PathBuf>,
     /// Recorded frames a second [default: 10, or one a step where steps are longer]
-    #[arg(long, value_name = "F", requires = "record")]
+    #[arg(long, value_name = "F", requires = "record", allow_negative_numbers = true)]
     fps: Option<f64>,
     /// Write the report as JSON; `-` prints it instead of the summary
     #[arg(long, value_name = "OUT")]
@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Simulated seconds between two checkpoints
-    #[arg(long, value_name = "T", default_value_t = 60.0, value_parser = positive, requires = "checkpoint")]
+    #[arg(long, value_name = "T", default_value_t = 60.0, value_parser = positive, requires = "checkpoint", allow_negative_numbers = true)]
     every: f64,
     /// Go on from a checkpoint; it carries its scenario, and its recording goes on with --record
     #[arg(long, value_name = "FILE")]
@@ -66,7 +66,7 @@ struct Changes {
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
     /// Key of all random draws
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Simulated time at which the run ends at the latest, s
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
@@ -148,7 +148,7 @@ impl Args {
 
     /// A checkpoint's scenario may get another end, and nothing else.
     fn resumed(&self, path: &Path) -> anyhow::Result<(Scenario, Start)> {
-        let mut checkpoint = Checkpoint::load(path)?;
+        let mut checkpoint = Checkpoint::load(path).map_err(|error| cannot_resume(path, error))?;
         let overrides = self.changes.overrides();
         let only_end = Overrides { until: overrides.until, ..Overrides::default() };
         let of_checkpoint = |overrides: &Overrides| {
@@ -228,7 +228,9 @@ impl Args {
     /// Whether the run did what its scenario expects. Of a run that was broken off, nothing can be said.
     fn verdict(&self, scenario: &Scenario, outcome: &Outcome) -> ExitCode {
         if outcome.ended == Ended::Interrupted {
-            output::note(&format!("interrupted at t = {:.1} s", outcome.report.simulated_s));
+            if self.prints_report() {
+                output::note(&format!("interrupted at t = {:.1} s", outcome.report.simulated_s));
+            }
             return ExitCode::from(1);
         }
         let mut code = ExitCode::SUCCESS;
@@ -239,6 +241,15 @@ impl Args {
             }
         }
         code
+    }
+}
+
+fn cannot_resume(path: &Path, error: CheckpointError) -> anyhow::Error {
+    match error {
+        CheckpointError::Io { reason, .. } => {
+            anyhow!("cannot read the checkpoint `{}`: {}", path.display(), output::reason(&reason))
+        }
+        error => error.into(),
     }
 }
 
