@@ -82,11 +82,12 @@ fn cannot_write(path: &Path, error: &io::Error) -> anyhow::Error {
         io::ErrorKind::NotFound => {
             anyhow!("cannot write `{shown}`: there is no folder `{folder}`; create it first")
         }
-        io::ErrorKind::IsADirectory => anyhow!("cannot write `{shown}`: it is a folder; give the name of a file"),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => anyhow!(
-            "cannot write `{shown}`: {}; choose a place that you may write to",
-            output::reason(error)
-        ),
+        io::ErrorKind::IsADirectory => {
+            anyhow!("cannot write `{shown}`: it is a folder; give the name of a file")
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            anyhow!("cannot write `{shown}`: {}; choose a place that you may write to", output::reason(error))
+        }
         _ => anyhow!("cannot write `{shown}`: {}", output::reason(error)),
     }
 }

@@ -21,7 +21,10 @@ pub fn scenario(name: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> 
             Some(similar) => format!("did you mean `{similar}`?"),
             None => "`throng list scenarios` prints what there is".into(),
         };
-        bail!("there is no file `{word}`, and no built-in scenario of that name; {hint}", word = name.display());
+        bail!(
+            "there is no file `{word}`, and no built-in scenario of that name; {hint}",
+            word = name.display()
+        );
     }
     Ok(Scenario::open_with(name, overrides)?)
 }

@@ -7,7 +7,7 @@ use throng::Simulation;
 /// How often the bar changes.
 const PAUSE: Duration = Duration::from_millis(100);
 
-const TEMPLATE: &str = "{bar:24.cyan/blue} {msg}";
+const TEMPLATE: &str = "{bar:16.cyan/blue} {msg}";
 
 /// How far a run is: simulated time, rate and time left.
 pub struct Progress {
@@ -24,7 +24,7 @@ impl Progress {
     pub fn new(simulation: &Simulation, until: f64) -> Progress {
         let bar = ProgressBar::new((until * 1000.0) as u64);
         if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
-            bar.set_style(style.progress_chars("━╸─"));
+            bar.set_style(style.progress_chars("━━─"));
         }
         let now = Instant::now();
         Progress { bar, until, begin: now, from: simulation.frame().time, last: now }
@@ -47,7 +47,7 @@ impl Progress {
         let left = (self.until - time) / rate.max(1e-9);
         // A run ends early when everyone has arrived.
         format!(
-            "t = {time:.1} of {} s, {rate:.1}× real time, {arrived} of {agents} arrived, at most {} left",
+            "{time:.1} of {} s, {rate:.1}× real time, {arrived}/{agents} there, ≤ {} left",
             self.until,
             duration(left)
         )

@@ -4,11 +4,11 @@ use crate::interrupt;
 use anyhow::anyhow;
 use serde::Serialize;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use throng::Simulation;
 use throng::checkpoint::{Checkpoint, CheckpointError};
 use throng::metrics::{Metrics, Report};
 use throng::record::{RecordError, Recorder, Recording};
-use throng::Simulation;
 
 /// A run in progress.
 pub struct Session {
@@ -71,9 +71,10 @@ impl Session {
     /// Runs to the end, and shows every step to `watch`.
     pub fn run(mut self, mut watch: impl FnMut(&Simulation)) -> anyhow::Result<Outcome> {
         let ended = self.steps(&mut watch).map_err(|error| self.stopped(error))?;
-        let wall = self.begin.elapsed();
-        let recording = self.recorder.take().map(Recorder::finish).transpose().map_err(|error| self.stopped(error.into()))?;
-        Ok(Outcome { ended, report: self.report(wall), recording })
+        let finished = self.recorder.take().map(Recorder::finish).transpose();
+        let recording = finished.map_err(|error| self.stopped(error.into()))?;
+        let report = Report::new(&self.simulation, &self.metrics, self.begin.elapsed());
+        Ok(Outcome { ended, report, recording })
     }
 
     fn steps(&mut self, watch: &mut impl FnMut(&Simulation)) -> Result<Ended, Trouble> {
@@ -125,10 +126,6 @@ impl Session {
             true if self.simulation.arrived() == self.simulation.agents() => Ended::Arrived,
             true => Ended::Until,
         }
-    }
-
-    fn report(&self, wall: Duration) -> Report {
-        Report::new(&self.simulation, &self.metrics, wall)
     }
 
     fn stopped(&self, trouble: Trouble) -> anyhow::Error {

@@ -82,5 +82,7 @@ fn took(report: &Report) -> String {
     let (step, p99) = (duration(report.step_us_mean / 1e6), duration(report.step_us_p99 / 1e6));
     let rate = report.agent_steps_per_s / 1e6;
     let wall = duration(report.wall_s);
-    format!("{wall} on {threads}: {step} a step (99 in 100 under {p99}), {rate:.1} million agent steps a second")
+    format!(
+        "{wall} on {threads}: {step} a step (99 in 100 under {p99}), {rate:.1} million agent steps a second"
+    )
 }

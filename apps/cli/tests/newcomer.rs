@@ -12,7 +12,11 @@ fn the_demo_draws_a_picture_and_says_what_to_try_next() {
     let desk = Desk::new();
     let answer = desk.works("");
     assert!(desk.read("throng-demo.png").starts_with(b"\x89PNG"));
-    assert!(answer.out.contains("everyone arrived") && answer.out.contains("throng-demo.png"), "{}", answer.out);
+    assert!(
+        answer.out.contains("everyone arrived") && answer.out.contains("throng-demo.png"),
+        "{}",
+        answer.out
+    );
     assert_eq!(answer.err, "", "no progress bar in a pipe");
     // What it proposes works.
     for line in answer.out.lines().filter_map(|line| line.trim().strip_prefix("throng ")) {
@@ -127,7 +131,9 @@ fn a_run_is_recorded_in_every_format_and_drawn_from_each() {
         desk.works(&format!("render run.{ending} -o {ending}.svg --width 400"));
         assert!(desk.read(&format!("{ending}.svg")).starts_with(b"<svg"));
     }
-    for look in ["--kind density", "--kind speed", "--colour time", "--color speed --dark", "--at 8", "--width 300"] {
+    for look in
+        ["--kind density", "--kind speed", "--colour time", "--color speed --dark", "--at 8", "--width 300"]
+    {
         desk.works(&format!("render run.sqlite -o look.png {look}"));
         assert!(desk.read("look.png").starts_with(b"\x89PNG"), "{look}");
     }
@@ -138,7 +144,8 @@ fn a_recording_holds_the_start_and_the_frames_that_were_asked_for() {
     let desk = Desk::new();
     desk.works("run circle --until 10 --set expect={} --record run.csv --fps 2");
     let text = String::from_utf8(desk.read("run.csv")).unwrap();
-    let times: Vec<&str> = text.lines().skip(1).step_by(150).map(|line| line.split(',').nth(1).unwrap()).collect();
+    let times: Vec<&str> =
+        text.lines().skip(1).step_by(150).map(|line| line.split(',').nth(1).unwrap()).collect();
     assert_eq!(times.len(), 21);
     assert_eq!(times[..3].iter().map(|t| t.parse::<f64>().unwrap()).collect::<Vec<_>>(), [0.0, 0.5, 1.0]);
 }
@@ -146,7 +153,8 @@ fn a_recording_holds_the_start_and_the_frames_that_were_asked_for() {
 #[test]
 fn check_says_what_a_scenario_holds() {
     let answer = Desk::new().works("check mover corridor");
-    for part in ["mover is sound", "car, radius 1 m", "corridor is sound", "1 walkable area", "arrived = 60"] {
+    for part in ["mover is sound", "car, radius 1 m", "corridor is sound", "1 walkable area", "arrived = 60"]
+    {
         assert!(answer.out.contains(part), "no `{part}` in\n{}", answer.out);
     }
 }
@@ -168,7 +176,9 @@ fn lists_show_models_with_parameters_scenarios_and_papers() {
     let models = desk.works("list models").out;
     for field in catalog::blocks().iter().flat_map(|block| block.fields) {
         let (name, default) = (format!("{} ", field.name), field.default.to_string());
-        let shown = |line: &str| line.trim_start().starts_with(&name) && line.contains(&default) && line.ends_with(field.doc);
+        let shown = |line: &str| {
+            line.trim_start().starts_with(&name) && line.contains(&default) && line.ends_with(field.doc)
+        };
         assert!(models.lines().any(shown), "{}", field.name);
     }
     let scenarios = desk.works("list scenarios").out;

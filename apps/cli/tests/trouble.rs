@@ -29,7 +29,8 @@ fn every_problem_of_a_scenario_is_named_with_its_line() {
     );
     let answer = desk.throng("check bad.toml");
     assert_eq!(answer.code, Some(2));
-    for part in ["bad.toml:3:", "did you mean `orca`", "bad.toml:5:", "bad.toml:9:", "did you mean `arrived`"] {
+    for part in ["bad.toml:3:", "did you mean `orca`", "bad.toml:5:", "bad.toml:9:", "did you mean `arrived`"]
+    {
         assert!(answer.err.contains(part), "no `{part}` in\n{}", answer.err);
     }
     assert_eq!(answer.err.lines().count(), 3);
@@ -39,7 +40,11 @@ fn every_problem_of_a_scenario_is_named_with_its_line() {
 fn one_bad_scenario_among_good_ones_is_found() {
     let answer = Desk::new().throng("check circle nowhere corridor");
     assert_eq!(answer.code, Some(2));
-    assert!(answer.out.contains("circle is sound") && answer.out.contains("corridor is sound"), "{}", answer.out);
+    assert!(
+        answer.out.contains("circle is sound") && answer.out.contains("corridor is sound"),
+        "{}",
+        answer.out
+    );
 }
 
 #[test]
@@ -81,7 +86,10 @@ fn outputs_that_cannot_be_written_are_found_before_the_run() {
     desk.refuses(&format!("{run} --report folder"), "it is a folder");
     desk.refuses(&format!("{run} --checkpoint missing/c"), "there is no folder `missing`");
     desk.refuses(&format!("{run} --checkpoint folder"), "it is a folder");
-    desk.refuses(&format!("{run} --report r --record r.txt --checkpoint ./r"), "--report and --checkpoint are both");
+    desk.refuses(
+        &format!("{run} --report r --record r.txt --checkpoint ./r"),
+        "--report and --checkpoint are both",
+    );
     assert!(!desk.path("r").exists());
 }
 
@@ -119,7 +127,9 @@ fn a_full_disk_is_named() {
 fn a_place_where_nobody_may_write_is_named() {
     let desk = Desk::new();
     // Not even root can make files there.
-    for option in ["--report /proc/r.json", "--record /proc/r.txt", "--record /proc/r.sqlite", "--checkpoint /proc/c"] {
+    for option in
+        ["--report /proc/r.json", "--record /proc/r.txt", "--record /proc/r.sqlite", "--checkpoint /proc/c"]
+    {
         desk.refuses(&format!("run crossing {option}"), "cannot write `/proc/");
     }
 }
@@ -139,7 +149,10 @@ fn pictures_that_cannot_be_drawn() {
     desk.write("crowd.toml", "format = 1");
     desk.write("noise.sqlite", "this is not a database, and long enough to be looked at as one");
     std::fs::create_dir(desk.path("folder")).unwrap();
-    desk.refuses("render crossing -o a.png", "record one first: `throng run crossing --record crossing.sqlite`");
+    desk.refuses(
+        "render crossing -o a.png",
+        "record one first: `throng run crossing --record crossing.sqlite`",
+    );
     desk.refuses("render crowd.toml -o a.png", "`throng run crowd.toml --record crowd.sqlite`");
     desk.refuses("render nowhere.sqlite -o a.png", "there is no such file");
     desk.refuses("render noise.sqlite -o a.png", "cannot read `noise.sqlite`");

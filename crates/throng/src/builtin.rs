@@ -31,7 +31,8 @@ const FILES: &[(&str, &str)] = files! {
     "demos/mover"
 };
 
-static ALL: LazyLock<Vec<Builtin>> = LazyLock::new(|| FILES.iter().map(|&(path, text)| builtin(path, text)).collect());
+static ALL: LazyLock<Vec<Builtin>> =
+    LazyLock::new(|| FILES.iter().map(|&(path, text)| builtin(path, text)).collect());
 
 /// Every scenario that comes with the engine, folder by folder.
 pub fn all() -> &'static [Builtin] {
@@ -76,9 +77,12 @@ mod tests {
     #[test]
     fn every_file_of_scenarios_is_listed() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-        let toml = files_of(&root).into_iter().filter(|path| path.extension().is_some_and(|end| end == "toml"));
+        let toml =
+            files_of(&root).into_iter().filter(|path| path.extension().is_some_and(|end| end == "toml"));
         let found: BTreeSet<String> = toml
-            .map(|path| path.strip_prefix(&root).unwrap().with_extension("").to_string_lossy().replace('\\', "/"))
+            .map(|path| {
+                path.strip_prefix(&root).unwrap().with_extension("").to_string_lossy().replace('\\', "/")
+            })
             .collect();
         let listed: BTreeSet<String> = FILES.iter().map(|&(path, _)| path.to_owned()).collect();
         assert_eq!(found, listed, "crates/throng/src/builtin.rs lists the files of scenarios/");

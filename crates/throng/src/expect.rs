@@ -40,7 +40,11 @@ const FIGURES: &[Figure] = &[
     Figure { name: "simulated_s", bound: Bound::AtMost, of: |report| Some(report.simulated_s) },
     Figure { name: "mean_travel_s", bound: Bound::AtMost, of: |report| report.mean_travel_s },
     Figure { name: "path_length_m", bound: Bound::AtMost, of: |report| Some(report.path_length_m) },
-    Figure { name: "collisions_per_step", bound: Bound::AtMost, of: |report| Some(report.collisions_per_step) },
+    Figure {
+        name: "collisions_per_step",
+        bound: Bound::AtMost,
+        of: |report| Some(report.collisions_per_step),
+    },
     Figure { name: "max_overlap_m", bound: Bound::AtMost, of: |report| Some(report.max_overlap_m) },
     Figure { name: "wall_s", bound: Bound::AtMost, of: |report| Some(report.wall_s) },
     Figure { name: "step_us_mean", bound: Bound::AtMost, of: |report| Some(report.step_us_mean) },
@@ -194,7 +198,10 @@ mod tests {
         let numbers = report.as_object().unwrap().iter().filter(|(_, value)| value.is_number());
         // These are given, not found out.
         for (key, _) in numbers.filter(|(key, _)| !["seed", "threads"].contains(&key.as_str())) {
-            assert!(is_known(key) && is_known(&format!("min_{key}")) && is_known(&format!("max_{key}")), "{key}");
+            assert!(
+                is_known(key) && is_known(&format!("min_{key}")) && is_known(&format!("max_{key}")),
+                "{key}"
+            );
         }
         assert!(!is_known("arived") && !is_known("min_") && !is_known("state_hash"));
     }
@@ -204,6 +211,9 @@ mod tests {
         let text = "format = 1\n[expect]\narived = 3\n";
         let error = Scenario::parse(text, "typo.toml", None).unwrap_err().to_string();
         assert!(error.starts_with("typo.toml:3:"), "{error}");
-        assert!(error.contains("unknown key `arived`") && error.contains("did you mean `arrived`"), "{error}");
+        assert!(
+            error.contains("unknown key `arived`") && error.contains("did you mean `arrived`"),
+            "{error}"
+        );
     }
 }

@@ -35,7 +35,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn describe(scenario: &Scenario) -> String {
     let mut rows = vec![
         row("scenario", format!("{} is sound", scenario.name)),
-        row("time", format!("steps of {} s, {} s at most, seed {}", scenario.dt, scenario.until, scenario.seed)),
+        row(
+            "time",
+            format!("steps of {} s, {} s at most, seed {}", scenario.dt, scenario.until, scenario.seed),
+        ),
         row("pipeline", summary::pipeline(scenario)),
         row("map", map(scenario)),
         row("agents", summary::agents(scenario)),
@@ -45,8 +48,18 @@ fn describe(scenario: &Scenario) -> String {
         let model = cohort.microscale.iter().map(|model| format!(", {model}")).collect::<String>();
         row("", format!("{}: {}, {at_goal}{model}", cohort.name, cohort.agents.len()))
     }));
-    rows.extend(scenario.movers.iter().map(|mover| row("mover", format!("{}, radius {} m", mover.name, mover.radius))));
-    rows.extend(scenario.events.iter().map(|event| row("event", format!("at {} s: {}", event.at, action(scenario, &event.action)))));
+    rows.extend(
+        scenario
+            .movers
+            .iter()
+            .map(|mover| row("mover", format!("{}, radius {} m", mover.name, mover.radius))),
+    );
+    rows.extend(
+        scenario
+            .events
+            .iter()
+            .map(|event| row("event", format!("at {} s: {}", event.at, action(scenario, &event.action)))),
+    );
     rows.extend(scenario.expect.iter().map(|(key, value)| row("expects", format!("{key} = {value}"))));
     output::table(0, &rows)
 }

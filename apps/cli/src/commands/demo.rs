@@ -2,7 +2,7 @@
 
 use crate::files::Promised;
 use crate::progress::Progress;
-use crate::session::Session;
+use crate::session::{Ended, Session};
 use crate::{interrupt, output, summary};
 use anyhow::{Context, anyhow};
 use std::path::Path;
@@ -44,5 +44,5 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let look = PictureOptions { dark: true, ..PictureOptions::default() };
     file.write(&picture(&record::open_run(&recording)?, &look).to_png())?;
     output::show(&format!("{}picture   {PICTURE}\n{NEXT}", summary::of(&scenario, &outcome)))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if outcome.ended == Ended::Interrupted { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

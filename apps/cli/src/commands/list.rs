@@ -46,7 +46,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         (Some(what), false) => what.as_text(),
         (None, false) => {
-            let parts = What::value_variants().iter().map(|what| format!("{}\n\n{}", what.title(), what.as_text()));
+            let parts =
+                What::value_variants().iter().map(|what| format!("{}\n\n{}", what.title(), what.as_text()));
             parts.collect::<Vec<_>>().join("\n")
         }
     };
@@ -78,9 +79,10 @@ impl What {
                 .iter()
                 .map(|b| json!({ "name": b.name, "folder": b.folder, "about": b.about }))
                 .collect(),
-            What::Papers => {
-                papers_and_models().into_iter().map(|(paper, models)| json!({ "paper": paper, "models": models })).collect()
-            }
+            What::Papers => papers_and_models()
+                .into_iter()
+                .map(|(paper, models)| json!({ "paper": paper, "models": models }))
+                .collect(),
         }
     }
 }
@@ -92,9 +94,12 @@ fn models() -> String {
         (!entries.is_empty()).then(|| format!("{title}\n\n{models}"))
     };
     let stages: String = STAGES.into_iter().filter_map(stage).collect();
-    let shared: String = shared_blocks().map(|block| described(block.name, block.about, block.fields)).collect();
+    let shared: String =
+        shared_blocks().map(|block| described(block.name, block.about, block.fields)).collect();
     let shared = if shared.is_empty() { shared } else { format!("SHARED BY ALL\n\n{shared}") };
-    format!("{stages}{shared}Set a parameter with --set params.MODEL.NAME=VALUE or under [params.MODEL] in a scenario.\n")
+    format!(
+        "{stages}{shared}Set a parameter with --set params.MODEL.NAME=VALUE or under [params.MODEL] in a scenario.\n"
+    )
 }
 
 fn model(entry: &Entry) -> String {

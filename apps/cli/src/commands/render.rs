@@ -71,7 +71,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     file.write(&draw(&picture))?;
     let (width, height) = picture.size();
     let (agents, seconds) = (run.agents(), run.duration());
-    output::show(&format!("{}: {width} × {height} px, {agents} agents, {seconds:.1} s\n", args.output.display()))?;
+    output::show(&format!(
+        "{}: {width} × {height} px, {agents} agents, {seconds:.1} s\n",
+        args.output.display()
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -99,7 +102,10 @@ fn format_of(path: &Path) -> anyhow::Result<fn(&Picture) -> Vec<u8>> {
         film @ ("gif" | "mp4") => Err(anyhow!(
             "this version cannot make films (.{film}) yet; draw moments with `--at T` to .png or .svg"
         )),
-        _ => Err(anyhow!("cannot tell the format of `{}` from its name: let it end in .png or .svg", path.display())),
+        _ => Err(anyhow!(
+            "cannot tell the format of `{}` from its name: let it end in .png or .svg",
+            path.display()
+        )),
     }
 }
 

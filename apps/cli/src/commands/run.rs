@@ -21,8 +21,6 @@ pub struct Args {
     /// A scenario file, or a built-in's name as `throng list scenarios` prints it; may be left out with --resume
     #[arg(required_unless_present = "resume")]
     file: Option<PathBuf>,
-    #[command(flatten)]
-    changes: Changes,
     /// Threads to spread the steps over, 0 for all cores; the result is the same on any number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..=1024), allow_negative_numbers = true)]
     threads: i64,
@@ -44,6 +42,8 @@ pub struct Args {
     /// Go on from a checkpoint; it carries its scenario, and its recording goes on with --record
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+    #[command(flatten)]
+    changes: Changes,
 }
 
 /// What a command line changes in a scenario.
@@ -131,6 +131,8 @@ impl Args {
             ("--record", self.record.as_deref()),
             ("--report", self.report.as_deref()),
             ("--checkpoint", self.checkpoint.as_deref()),
+            // A run may go on saving where it was saved.
+            ("--resume", self.resume.as_deref().filter(|&path| self.checkpoint.as_deref() != Some(path))),
         ])?;
         self.checkpoint.as_deref().map_or(Ok(()), files::check_folder_of)
     }

@@ -88,7 +88,8 @@ impl Answer {
 pub fn rows(path: &Path) -> Vec<String> {
     let db = rusqlite::Connection::open(path).unwrap();
     let mut rows = Vec::new();
-    for (table, columns) in [("trajectory_data", "frame, id"), ("frame_data", "frame"), ("geometry", "hash")] {
+    for (table, columns) in [("trajectory_data", "frame, id"), ("frame_data", "frame"), ("geometry", "hash")]
+    {
         let mut query = db.prepare(&format!("SELECT * FROM {table} ORDER BY {columns}")).unwrap();
         let width = query.column_count();
         let found = query.query_map([], |row| {
