@@ -1,42 +1,183 @@
-//! # Patience
-use crate::around::Ego;
+//! # Patience: what an agent does when it is held up
+//! Beyond the papers. VO, RVO, HRVO and ORCA see only velocities, and a standing crowd has none: exact symmetry, a
+//! jam in the middle of a circle, two people in one doorway stand for ever. Here an agent notices that it does not get
+//! what it wants and changes what it wants:
+//!
+//! - In the open it turns to the right, the more the longer it is held up. All turn the same way, so two who meet
+//!   pass each other, and a jam becomes a roundabout that empties itself. Progress is measured along the turned
+//!   velocity: whoever walks round freely calms down, so nobody circles for ever (measured along the preferred
+//!   velocity, a turn of a quarter circle never ends).
+//! - Between walls there is nowhere to turn. Then of two who face each other the one with the higher id backs off and
+//!   steps aside, and the other waits for that instead of turning into a wall.
+//!
+//! A crowd that is not held up is not changed in a bit: below `tolerance` nothing happens, which keeps ORCA equal to
+//! RVO2 in a sparse crowd.
+//!
+//! Weighed and left: turning towards the emptier side (neighbours disagree and block one another), random detours
+//! (slower, and the paper's tables need many seeds), no turn but a time limit for yielding (the middle still jams).
+
+use crate::around::{Around, Ego, Reach};
+use crate::velocity_obstacle::{closest, wall_planes};
+use fearless_simd::Simd;
 use glam::Vec2;
+use throng_core::geom::det;
+use throng_core::handover::Intents;
+use throng_core::world::View;
 
 throng_core::params! {
-    /// What agents do when they are held up.
+    /// What agents do when they are held up: turn right in the open, back off between walls.
     pub struct Patience("patience") {
-        /// Whether.
+        /// Whether being held up changes anything. The papers have nothing like it.
         on: bool = true, "", Limit::from(0.0);
-        /// How long.
-        memory: f32 = 1.0, "s", Limit::above(0.0);
-        /// forget
-        forget: f32 = 2.0, "s", Limit::above(0.0);
-        /// From which
+        /// How long it takes to notice that one is held up.
+        memory: f32 = 1.0, "s", Limit::above(0.0).up_to(1000.0);
+        /// How long it takes to calm down.
+        forget: f32 = 2.0, "s", Limit::above(0.0).up_to(1000.0);
+        /// The part of the wanted speed that may be missing before anything happens.
         tolerance: f32 = 0.2, "", Limit::from(0.0).up_to(0.99);
-        /// At most
-        max_turn: f32 = 1.57, "rad", Limit::from(0.0).up_to(3.2);
+        /// How far an agent turns that is held up for good.
+        max_turn: f32 = 1.57, "rad", Limit::from(0.0).up_to(3.1);
     }
 }
 
+/// Backing off begins at this frustration.
+const YIELD: f32 = 0.3;
+/// Somebody within this many sums of radii is met in a narrow place, not only seen.
+const CLOSE: f32 = 4.0;
+
+/// How long before its goal an agent turns less, s.
+const APPROACH: f32 = 2.0;
+
+/// Who has to make way.
+enum Way {
+    /// There is room to pass.
+    Open,
+    /// The place is narrow, and the other has to.
+    Mine,
+    /// The place is narrow, and it is the other's, who wants to go along this unit vector.
+    Theirs(Vec2),
+}
+
 impl Patience {
+    /// Turns what the agent wants by how much it has been held up. Returns what it will remember.
     #[inline(always)]
-    pub(crate) fn turn(&self, ego: &mut Ego, frustration: f32) -> f32 {
+    pub(crate) fn turn<S: Simd>(
+        &self,
+        simd: S,
+        view: View<'_>,
+        intents: &Intents,
+        around: &mut Around,
+        ego: &mut Ego,
+        reach: &Reach,
+    ) -> f32 {
         if !self.on {
             return 0.0;
         }
-        let tried = self.turned(ego.preferred, frustration);
-        let wanted = tried.length_squared();
-        let lag = if wanted > 1e-6 { (1.0 - ego.velocity.dot(tried) / wanted).clamp(0.0, 1.0) } else { 0.0 };
-        let frustration = frustration + (lag - frustration) * (ego.dt / if lag > frustration { self.memory } else { self.forget }).min(1.0);
-        ego.preferred = self.turned(ego.preferred, frustration);
-        frustration
+        let frustration = view.agents.frustration[ego.row];
+        let most = self.max_turn * from_goal(view, ego);
+        let tried = self.turned(ego.preferred, frustration, most);
+        let lag = lag(ego, tried);
+        if lag.max(frustration) <= self.tolerance {
+            return self.remember(frustration, lag, ego.dt);
+        }
+        let lag = if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
+        let next = self.remember(frustration, lag, ego.dt);
+        match right_of_way(view, intents, around, ego) {
+            Way::Open => ego.preferred = self.turned(ego.preferred, next, most),
+            Way::Theirs(forwards) if next >= YIELD => {
+                // Along with the other, and aside as soon as the walls allow. Not calm again before it is past.
+                let aside = Vec2::from_angle(-std::f32::consts::FRAC_PI_4);
+                ego.preferred = aside.rotate(forwards) * ego.preferred.length();
+                return next.max(frustration);
+            }
+            Way::Mine | Way::Theirs(_) => {}
+        }
+        next
     }
 
-    fn turned(&self, preferred: Vec2, frustration: f32) -> Vec2 {
+    /// Frustration follows what is missing: quickly up, slowly down.
+    #[inline(always)]
+    fn remember(&self, frustration: f32, lag: f32, dt: f32) -> f32 {
+        let pace = if lag > frustration { self.memory } else { self.forget };
+        frustration + (lag - frustration) * (dt / pace).min(1.0)
+    }
+
+    /// A velocity turned to the right.
+    #[inline(always)]
+    fn turned(&self, preferred: Vec2, frustration: f32, most: f32) -> Vec2 {
         if frustration <= self.tolerance {
             return preferred;
         }
-        let angle = -self.max_turn * (frustration - self.tolerance) / (1.0 - self.tolerance);
+        let angle = -most * (frustration - self.tolerance) / (1.0 - self.tolerance);
         Vec2::from_angle(angle).rotate(preferred)
     }
+}
+
+/// 1 far from the goal, less within the last [`APPROACH`] seconds: whoever turns there circles around it.
+#[inline(always)]
+fn from_goal(view: View<'_>, ego: &Ego) -> f32 {
+    let agents = view.agents;
+    if view.cohorts[agents.cohort[ego.row] as usize].area.is_some() {
+        return 1.0;
+    }
+    let goal = Vec2::new(agents.goal_x[ego.row], agents.goal_y[ego.row]);
+    (goal.distance(ego.position) / (APPROACH * agents.preferred_speed[ego.row]).max(1e-3)).min(1.0)
+}
+
+/// The part of the preferred speed that is missing along a velocity.
+#[inline(always)]
+fn lag(ego: &Ego, along: Vec2) -> f32 {
+    let (wanted, preferred) = (along.length(), ego.preferred.length());
+    if wanted > 1e-3 { ((wanted - ego.velocity.dot(along) / wanted) / preferred).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// The same along what walls leave of a velocity: who is held up by a wall has a question for the planner, and turning
+/// is no answer to it.
+fn lag_beside_walls<S: Simd>(simd: S, around: &mut Around, ego: &Ego, reach: &Reach, tried: Vec2) -> f32 {
+    let Around { walls, planes, projected, .. } = around;
+    planes.clear();
+    wall_planes(ego, walls, reach.time_horizon_obstacles, planes);
+    lag(ego, closest(simd, planes, projected, tried, ego.max_speed))
+}
+
+fn right_of_way(view: View<'_>, intents: &Intents, around: &Around, ego: &Ego) -> Way {
+    let others = &around.others;
+    let mut way = Way::Open;
+    if around.walls.is_empty() {
+        return way;
+    }
+    for i in 0..others.len {
+        let (row, towards) = (others.row[i] as usize, others.towards(i));
+        let ahead = towards.dot(ego.preferred) > 0.0;
+        if row >= view.agents.len() || !ahead || !narrow(around, ego, towards, others.reach[i]) {
+            continue;
+        }
+        let theirs = Vec2::new(intents.vx[row], intents.vy[row]);
+        if ego.preferred.dot(theirs) > -0.25 * ego.preferred.length() * theirs.length() {
+            continue;
+        }
+        if view.agents.id[row] < view.agents.id[ego.row] {
+            return Way::Theirs(theirs.normalize_or_zero());
+        }
+        way = Way::Mine;
+    }
+    way
+}
+
+/// Whether two who meet half-way cannot pass there side by side, because there are walls on both sides.
+fn narrow(around: &Around, ego: &Ego, towards: Vec2, reach: f32) -> bool {
+    if towards.length_squared() > (CLOSE * reach).powi(2) {
+        return false;
+    }
+    let middle = ego.position + 0.5 * towards;
+    let (mut on_left, mut on_right) = (false, false);
+    for wall in &around.walls {
+        let to_wall = wall.closest(middle) - middle;
+        if to_wall.length_squared() < reach * reach {
+            let is_left = det(towards, to_wall) > 0.0;
+            on_left |= is_left;
+            on_right |= !is_left;
+        }
+    }
+    on_left && on_right
 }

@@ -132,8 +132,9 @@ impl<M: LocalModel> Local<M> {
         row: usize,
         around: &mut Around,
     ) -> Choice {
-        let mut ego = around.look(simd, view, input, row, &self.model.reach());
-        let frustration = self.patience.turn(&mut ego, view.agents.frustration[row]);
+        let reach = self.model.reach();
+        let mut ego = around.look(simd, view, input, row, &reach);
+        let frustration = self.patience.turn(simd, view, input, around, &mut ego, &reach);
         let velocity = self.model.choose(simd, &ego, around);
         Choice { ego, velocity, frustration }
     }
