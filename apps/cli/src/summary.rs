@@ -74,7 +74,8 @@ fn overlaps(report: &Report) -> String {
         return "none".into();
     }
     let (collisions, depth) = (report.collisions_per_step, report.max_overlap_m * 1000.0);
-    format!("{collisions:.2} pairs at a time on average, by {depth:.0} mm at most")
+    let collisions = if collisions < 0.01 { "< 0.01".into() } else { format!("{collisions:.2}") };
+    format!("{collisions} pairs at a time on average, by {depth:.0} mm at most")
 }
 
 fn took(report: &Report) -> String {

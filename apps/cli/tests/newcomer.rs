@@ -153,7 +153,7 @@ fn a_recording_holds_the_start_and_the_frames_that_were_asked_for() {
 #[test]
 fn check_says_what_a_scenario_holds() {
     let answer = Desk::new().works("check mover corridor");
-    for part in ["mover is sound", "car, radius 1 m", "corridor is sound", "1 walkable area", "arrived = 60"]
+    for part in ["mover is sound", "car, radius 1 m", "corridor is sound", "1 walkable area", "arrived = 80"]
     {
         assert!(answer.out.contains(part), "no `{part}` in\n{}", answer.out);
     }

@@ -81,11 +81,15 @@ pub struct Outcome {
 impl Outcome {
     /// Whether the run did what was expected.
     pub fn holds(&self) -> bool {
-        self.got.is_some_and(|got| match self.bound {
+        self.got.is_some_and(|got| self.accepts(got))
+    }
+
+    fn accepts(&self, got: f64) -> bool {
+        match self.bound {
             Bound::Exactly => got == self.expected,
             Bound::AtMost => got <= self.expected,
             Bound::AtLeast => got >= self.expected,
-        })
+        }
     }
 }
 
@@ -99,10 +103,13 @@ impl fmt::Display for Outcome {
         };
         write!(f, "{} {sign} {}, got ", self.figure, self.expected)?;
         match self.got {
-            // Short, but never rounded onto the bound that it misses.
-            Some(got) if !self.holds() => write!(f, "{got}"),
-            Some(got) => write!(f, "{}", (got * 1e4).round() / 1e4),
             None => f.write_str("none"),
+            Some(got) => {
+                let short = (got * 1e4).round() / 1e4;
+                // Never rounded onto the bound that it misses.
+                let shown = if self.accepts(short) == self.accepts(got) { short } else { got };
+                write!(f, "{shown}")
+            }
         }
     }
 }
