@@ -77,10 +77,14 @@ fn folder(path: &Path) -> &Path {
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> anyhow::Error {
-    let (shown, folder) = (path.display(), folder(path).display());
+    let (shown, folder) = (path.display(), folder(path));
     match error.kind() {
+        // Some folders exist and take no files, such as /proc.
+        io::ErrorKind::NotFound if folder.is_dir() => {
+            anyhow!("cannot write `{shown}`: its folder takes no files; choose another place")
+        }
         io::ErrorKind::NotFound => {
-            anyhow!("cannot write `{shown}`: there is no folder `{folder}`; create it first")
+            anyhow!("cannot write `{shown}`: there is no folder `{}`; create it first", folder.display())
         }
         io::ErrorKind::IsADirectory => {
             anyhow!("cannot write `{shown}`: it is a folder; give the name of a file")

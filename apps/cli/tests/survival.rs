@@ -128,6 +128,7 @@ fn a_finished_run_can_be_given_more_time_and_nothing_else() {
 fn checkpoints_that_are_none() {
     let desk = desk();
     desk.works(&format!("{SAVED} --until 2"));
+    desk.refuses(&format!("{SAVED} --record run.parquet"), ".parquet recording cannot go on");
     desk.refuses("run --resume nowhere", "cannot read the checkpoint `nowhere`: there is no such file");
     desk.refuses("run --resume long.toml", "not a whole checkpoint");
     let state = desk.read("state.throng");

@@ -132,6 +132,7 @@ fn a_place_where_nobody_may_write_is_named() {
     {
         desk.refuses(&format!("run crossing {option}"), "cannot write `/proc/");
     }
+    desk.refuses("run crossing --report /proc/r.json", "its folder takes no files");
 }
 
 #[cfg(target_os = "linux")]

@@ -134,7 +134,18 @@ impl Args {
             // A run may go on saving where it was saved.
             ("--resume", self.resume.as_deref().filter(|&path| self.checkpoint.as_deref() != Some(path))),
         ])?;
-        self.checkpoint.as_deref().map_or(Ok(()), files::check_folder_of)
+        let Some(checkpoint) = self.checkpoint.as_deref() else { return Ok(()) };
+        if self
+            .record
+            .as_deref()
+            .and_then(Path::extension)
+            .is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
+        {
+            bail!(
+                "a .parquet recording cannot go on after a checkpoint; record to .sqlite, .csv or .txt instead"
+            );
+        }
+        files::check_folder_of(checkpoint)
     }
 
     /// The scenario and its beginning, or the moment of a checkpoint.
