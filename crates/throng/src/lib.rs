@@ -1,7 +1,9 @@
 //! A crowd-simulation and multi-agent navigation engine.
 
+pub mod builtin;
 pub mod catalog;
 pub mod checkpoint;
+pub mod expect;
 pub mod explain;
 pub mod metrics;
 pub mod record;

@@ -198,7 +198,8 @@ pub(super) fn known<'a>(written: &str, names: impl IntoIterator<Item = &'a str>)
     }
 }
 
-fn closest<'a>(written: &str, names: &[&'a str]) -> Option<&'a str> {
+/// The name that was probably meant.
+pub(crate) fn closest<'a>(written: &str, names: &[&'a str]) -> Option<&'a str> {
     let (distance, name) = names.iter().map(|name| (edit_distance(written, name), *name)).min()?;
     let limit = (name.chars().count() / 3).max(1);
     (distance <= limit).then_some(name)

@@ -42,6 +42,8 @@ pub use path::{KeyPath, Step};
 pub use region::Region;
 pub use schema::schema;
 
+pub(crate) use error::closest;
+
 use document::Document;
 use glam::DVec2;
 use serde::Serialize;

@@ -217,7 +217,8 @@ impl Simulation {
         for fate in self.fates() {
             walked[fate.cohort as usize] += f64::from(fate.walked);
         }
-        (walked.iter().sum(), self.plan.cohorts.iter().cloned().zip(walked).collect())
+        // From zero: a sum over nothing would be -0.
+        (walked.iter().fold(0.0, |sum, length| sum + length), self.plan.cohorts.iter().cloned().zip(walked).collect())
     }
 
     /// What became of everybody, present or gone, by id: sums over it are the same in any order of rows.

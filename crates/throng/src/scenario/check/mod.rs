@@ -15,6 +15,7 @@ use super::file::*;
 use super::path::KeyPath;
 use super::{Mover, Pipeline, Scenario, Settings};
 use crate::catalog::{self, Stage};
+use crate::expect;
 use glam::DVec2;
 use throng_core::params::{self, Limit, ParamError};
 use values::within_reach;
@@ -169,7 +170,12 @@ impl<'a> Checker<'a> {
 
     fn expectations(&mut self) {
         for (key, number) in &self.file.expect {
-            self.number(&KeyPath::top("expect").then(key), *number, Limit::from(f64::MIN));
+            let path = KeyPath::top("expect").then(key);
+            self.number(&path, *number, Limit::from(f64::MIN));
+            if !expect::is_known(key) {
+                let figures = known(key, expect::figures());
+                self.report.say(&path, format!("unknown key `{key}`; {figures}; each also with min_ or max_ before it"));
+            }
         }
     }
 }

@@ -1,0 +1,75 @@
+//! The commands, one file each.
+
+mod check;
+mod demo;
+mod list;
+mod render;
+mod run;
+mod schema;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Simulates crowds: many walkers, many models, one scenario file.
+///
+/// Without a command it runs a demo and draws a picture of it.
+#[derive(Debug, Parser)]
+#[command(name = "throng", version, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  throng                                          the demo: a crowd crosses a circle
+  throng list scenarios                           what is ready to run
+  throng run crossing --record crossing.sqlite    run one and keep the trajectories
+  throng render crossing.sqlite -o crossing.png   draw them
+  throng run crossing --microscale hrvo --set agents.0.count=40
+
+Exit code 0: done. 1: the run or a check fell short. 2: bad input, with the reason on stderr.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(Box<run::Args>),
+    Check(check::Args),
+    Render(render::Args),
+    List(list::Args),
+    Schema(schema::Args),
+}
+
+impl Cli {
+    /// Does what was asked for.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            None => demo::run(),
+            Some(Command::Run(args)) => run::run(*args),
+            Some(Command::Check(args)) => check::run(args),
+            Some(Command::Render(args)) => render::run(args),
+            Some(Command::List(args)) => list::run(args),
+            Some(Command::Schema(args)) => schema::run(args),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_every_flag_has_a_help_text() {
+        for command in Cli::command().get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A run in a few lines, for a person.
+
+use crate::output;
+use crate::progress::duration;
+use crate::session::{Ended, Outcome};
+use throng::metrics::Report;
+use throng::scenario::Scenario;
+
+/// A run in a few lines.
+pub fn of(scenario: &Scenario, outcome: &Outcome) -> String {
+    let report = &outcome.report;
+    let rows = [
+        ("scenario", format!("{}: {}, {}", report.scenario, agents(scenario), pipeline(scenario))),
+        ("ended", ended(outcome)),
+        ("walked", walked(report)),
+        ("overlaps", overlaps(report)),
+        ("took", took(report)),
+        ("state", format!("{} (seed {})", report.state_hash, report.seed)),
+    ];
+    let recorded = outcome.recording.as_ref().map(|recording| ("recorded", recording.to_string()));
+    let rows = rows.into_iter().chain(recorded);
+    output::table(0, &rows.map(|(label, text)| [label.into(), text]).collect::<Vec<_>>())
+}
+
+/// `150 agents`, or by cohort where there are several.
+pub fn agents(scenario: &Scenario) -> String {
+    let total = count(scenario.agent_count(), "agent");
+    match scenario.cohorts.len() {
+        0 | 1 => total,
+        cohorts => format!("{total} in {cohorts} cohorts"),
+    }
+}
+
+/// The models, from where to how.
+pub fn pipeline(scenario: &Scenario) -> String {
+    let stages = &scenario.pipeline;
+    let mut names = vec![stages.macroscale.as_str()];
+    names.extend(stages.mesoscale.iter().map(String::as_str));
+    names.extend([stages.microscale.as_str(), stages.motion.as_str()]);
+    names.join(" > ")
+}
+
+/// `1 agent`, `2 agents`.
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+fn ended(Outcome { ended, report, .. }: &Outcome) -> String {
+    let time = format!("t = {:.1} s", report.simulated_s);
+    let arrived = format!("{} of {} arrived", report.arrived, report.agents);
+    let steps = count(report.steps as usize, "step");
+    let mut text = match ended {
+        Ended::Arrived => format!("everyone arrived by {time}, after {steps}"),
+        Ended::Until => format!("time was over at {time}, after {steps}; {arrived}"),
+        Ended::Interrupted => format!("interrupted at {time}, after {steps}; {arrived}"),
+    };
+    if report.put_aside > 0 {
+        text += &format!("; {} put aside because their numbers stopped making sense", report.put_aside);
+    }
+    text
+}
+
+fn walked(report: &Report) -> String {
+    let travel = report.mean_travel_s.map(|travel| format!(", {travel:.1} s on the way on average"));
+    let length = match report.path_length_m {
+        metres if metres >= 10_000.0 => format!("{:.1} km", metres / 1000.0),
+        metres => format!("{metres:.0} m"),
+    };
+    format!("{length} in all{}", travel.unwrap_or_default())
+}
+
+fn overlaps(report: &Report) -> String {
+    if report.collisions_per_step == 0.0 {
+        return "none".into();
+    }
+    let (collisions, depth) = (report.collisions_per_step, report.max_overlap_m * 1000.0);
+    let collisions = if collisions < 0.01 { "< 0.01".into() } else { format!("{collisions:.2}") };
+    format!("{collisions} pairs at a time on average, by {depth:.0} mm at most")
+}
+
+fn took(report: &Report) -> String {
+    let threads = count(report.threads, "thread");
+    let (step, p99) = (duration(report.step_us_mean / 1e6), duration(report.step_us_p99 / 1e6));
+    let rate = report.agent_steps_per_s / 1e6;
+    let wall = duration(report.wall_s);
+    format!(
+        "{wall} on {threads}: {step} a step (99 in 100 under {p99}), {rate:.1} million agent steps a second"
+    )
+}
