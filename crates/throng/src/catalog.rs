@@ -6,8 +6,8 @@ use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
 use throng_macroscale::{Macroscale, Straight};
-use throng_microscale::{Hrvo, Local, LocalModel, Microscale, Orca, Rvo, Unaware, Vo};
-use throng_motion::{AccelerationLimited, Holonomic, Motion};
+use throng_microscale::{Hrvo, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
+use throng_motion::{AccelerationLimited, Holonomic, Motion, Separation};
 
 /// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -102,7 +102,9 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 static BLOCKS: LazyLock<Vec<Block>> = LazyLock::new(|| {
     let microscale = MICROSCALE.iter().map(|model| model.block);
     let motion = MOTION.iter().map(|model| model.block);
-    microscale.chain(motion).filter(|block| !block.fields.is_empty()).collect()
+    // What the engine adds to every model has a block too, or a scenario could not turn it off.
+    let additions = [block_of::<Patience>(), block_of::<Separation>()];
+    microscale.chain(motion).chain(additions).filter(|block| !block.fields.is_empty()).collect()
 });
 
 /// Every model.
