@@ -98,8 +98,8 @@ pub fn number(value: Option<f64>) -> String {
     }
 }
 
-/// Text in columns: the first to the left, the others to the right.
-pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+/// Text in columns: the first `left` to the left, the others to the right.
+pub fn table(left: usize, header: &[&str], rows: &[Vec<String>]) -> String {
     let header: Vec<String> = header.iter().map(|&title| title.into()).collect();
     let lines = || std::iter::once(&header).chain(rows);
     let width_of = |column: usize| lines().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max();
@@ -107,7 +107,7 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = String::new();
     for line in lines() {
         for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-            let _ = if column == 0 { write!(text, "  {cell:<width$}") } else { write!(text, "  {cell:>width$}") };
+            let _ = if column < left { write!(text, "  {cell:<width$}") } else { write!(text, "  {cell:>width$}") };
         }
         text.truncate(text.trim_end().len());
         text.push('\n');

@@ -264,7 +264,7 @@ impl Outcome {
         self.skipped.iter().for_each(|reason| text += &format!("pyrvo {reason}\n"));
         let header = ["", "agents", "threads", "ns per agent-step", "million agent-steps/s", "peak MB"];
         text += "\n";
-        text += &findings::table(&header, &self.rows.iter().map(line).collect::<Vec<_>>());
+        text += &findings::table(1, &header, &self.rows.iter().map(line).collect::<Vec<_>>());
         text + "\n" + &findings::text(&self.findings)
     }
 }

@@ -16,9 +16,9 @@ goals = [(numbers[i + 2], numbers[i + 3]) for i in range(0, len(numbers), 4)]
 
 simulator = pyrvo.RVOSimulator()
 simulator.set_time_step(dt)
-simulator.set_agent_defaults(distance, int(neighbors), horizon, 1.0, radius, max_speed, pyrvo.Vector2(0.0, 0.0))
+simulator.set_agent_defaults(distance, int(neighbors), horizon, 1.0, radius, max_speed)
 for i in range(0, len(numbers), 4):
-    simulator.add_agent(pyrvo.Vector2(numbers[i], numbers[i + 1]))
+    simulator.add_agent((numbers[i], numbers[i + 1]))
 
 
 def prefer():
@@ -27,7 +27,7 @@ def prefer():
         dx, dy = x - place.x, y - place.y
         far = math.hypot(dx, dy)
         scale = min(speed, far / dt) / far if far > 0.0 else 0.0
-        simulator.set_agent_pref_velocity(agent, pyrvo.Vector2(dx * scale, dy * scale))
+        simulator.set_agent_pref_velocity(agent, (dx * scale, dy * scale))
 
 
 def mean_distance():

@@ -116,6 +116,6 @@ impl Reproduction {
         let titles: Vec<String> =
             series.iter().flat_map(|name| [format!("{name}, paper"), format!("{name}, ours")]).collect();
         let header: Vec<&str> = ["", ""].into_iter().chain(titles.iter().map(String::as_str)).collect();
-        findings::table(&header, &lines)
+        findings::table(2, &header, &lines)
     }
 }
