@@ -90,7 +90,7 @@ pub fn text(findings: &[Finding]) -> String {
 pub fn number(value: Option<f64>) -> String {
     match value {
         None => "-".into(),
-        Some(value) if value == 0.0 => "0".into(),
+        Some(0.0) => "0".into(),
         Some(value) if value.abs() < 0.01 => format!("{value:.4}"),
         Some(value) if value.abs() < 10.0 => format!("{value:.2}"),
         Some(value) if value.abs() < 1000.0 => format!("{value:.1}"),
@@ -102,12 +102,17 @@ pub fn number(value: Option<f64>) -> String {
 pub fn table(left: usize, header: &[&str], rows: &[Vec<String>]) -> String {
     let header: Vec<String> = header.iter().map(|&title| title.into()).collect();
     let lines = || std::iter::once(&header).chain(rows);
-    let width_of = |column: usize| lines().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max();
+    let width_of =
+        |column: usize| lines().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..header.len()).map(|column| width_of(column).unwrap_or(0)).collect();
     let mut text = String::new();
     for line in lines() {
         for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-            let _ = if column < left { write!(text, "  {cell:<width$}") } else { write!(text, "  {cell:>width$}") };
+            let _ = if column < left {
+                write!(text, "  {cell:<width$}")
+            } else {
+                write!(text, "  {cell:>width$}")
+            };
         }
         text.truncate(text.trim_end().len());
         text.push('\n');
@@ -136,7 +141,7 @@ mod tests {
     fn skipped_is_neither_held_nor_failed() {
         let skipped = Finding::skipped("peer", Side::AtLeast, 8.0, "not installed");
         assert_eq!(skipped.holds, None);
-        assert_eq!(exit_code(&[skipped.clone()]), ExitCode::SUCCESS);
+        assert_eq!(exit_code(std::slice::from_ref(&skipped)), ExitCode::SUCCESS);
         assert!(text(&[skipped]).contains("skipped: not installed"));
     }
 }

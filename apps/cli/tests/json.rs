@@ -37,7 +37,8 @@ fn papers_as_json() {
     let rows = told["rows"].as_array().unwrap();
     for row in rows {
         assert_eq!(keys(row), ["metric", "ours", "paper", "row", "table", "unit"]);
-        assert!(row["ours"].is_number(), "{row}");
+        // Nobody collides with the moving obstacle, so that there is no ratio.
+        assert!(row["ours"].is_number() || row["metric"] == "HRVO/ORCA: collisions", "{row}");
     }
     for table in ["Table 1", "Table 2", "Table 3"] {
         assert!(rows.iter().any(|row| row["table"].as_str().unwrap().starts_with(table)));
@@ -71,7 +72,8 @@ fn without_pyrvo_its_findings_are_skipped() {
         .unwrap();
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = told["findings"].as_array().unwrap();
-    let of_pyrvo = findings.iter().find(|finding| finding["name"].as_str().unwrap().contains("pyrvo")).unwrap();
+    let of_pyrvo =
+        findings.iter().find(|finding| finding["name"].as_str().unwrap().contains("pyrvo")).unwrap();
     assert!(of_pyrvo["holds"].is_null());
     assert_eq!(of_pyrvo["reason"], "skipped: pip install pyrvo");
 }

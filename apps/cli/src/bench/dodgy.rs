@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 pub const NAME: &str = "dodgy_2d";
-pub const WITHOUT_SEARCH: &str = "dodgy_2d, without its search";
+const WITHOUT_SEARCH: &str = "dodgy_2d, without its search";
 
 /// Two cells each way reach as far as anybody looks.
 const CELL: f32 = workload::NEIGHBOR_DISTANCE as f32 * 0.5001;
@@ -24,6 +24,7 @@ pub struct Dodgy {
     cells: Cells,
     neighbors: Vec<Nearest>,
     chosen: Vec<Vec2>,
+    /// The velocities and the move, once the neighbours are known; ns per agent-step.
     best_without_search: f64,
 }
 
@@ -67,11 +68,6 @@ impl Dodgy {
             chosen: vec![Vec2::ZERO; count],
             best_without_search: f64::INFINITY,
         }
-    }
-
-    /// ns per agent-step: the velocities and the move, once the neighbours are known.
-    pub fn best_without_search(&self) -> f64 {
-        self.best_without_search
     }
 
     /// One step; returns the seconds of the search and of the rest.
@@ -118,7 +114,11 @@ impl Dodgy {
         for (index, agent) in self.agents.iter().enumerate() {
             let nearest = &self.neighbors[index];
             seen.clear();
-            seen.extend(nearest.index[..nearest.count].iter().map(|&other| Cow::Borrowed(&self.agents[other as usize])));
+            seen.extend(
+                nearest.index[..nearest.count]
+                    .iter()
+                    .map(|&other| Cow::Borrowed(&self.agents[other as usize])),
+            );
             self.chosen[index] = agent.compute_avoiding_velocity(
                 &seen,
                 &[],
@@ -165,7 +165,8 @@ impl Cells {
             (low, high) = (low.min(agent.position), high.max(agent.position));
         }
         self.low = low;
-        (self.columns, self.rows) = (((high.x - low.x) / CELL) as usize + 1, ((high.y - low.y) / CELL) as usize + 1);
+        (self.columns, self.rows) =
+            (((high.x - low.x) / CELL) as usize + 1, ((high.y - low.y) / CELL) as usize + 1);
         self.first.clear();
         self.first.resize(self.columns * self.rows + 1, 0);
         self.cell.clear();
@@ -206,23 +207,12 @@ impl Cells {
     }
 }
 
-impl System for &mut Dodgy {
+impl System for Dodgy {
     fn name(&self) -> &'static str {
         NAME
     }
 
     fn run(&mut self, steps: usize) -> anyhow::Result<f64> {
-        Dodgy::run(self, steps)
-    }
-
-    fn mean_distance(&mut self) -> anyhow::Result<f64> {
-        Dodgy::mean_distance(self)
-    }
-}
-
-impl Dodgy {
-    /// Takes steps; returns the seconds that they took.
-    pub fn run(&mut self, steps: usize) -> anyhow::Result<f64> {
         let [mut search, mut rest] = [0.0, 0.0];
         for _ in 0..steps {
             let times = self.step();
@@ -234,11 +224,14 @@ impl Dodgy {
         Ok(search + rest)
     }
 
-    /// Mean distance to the goals now, m.
-    pub fn mean_distance(&self) -> anyhow::Result<f64> {
+    fn mean_distance(&mut self) -> anyhow::Result<f64> {
         let places = self.agents.iter().zip(&self.goal);
         let sum: f64 = places.map(|(agent, goal)| f64::from(agent.position.distance(*goal))).sum();
         Ok(sum / self.agents.len() as f64)
+    }
+
+    fn part(&self) -> Option<(&'static str, f64)> {
+        Some((WITHOUT_SEARCH, self.best_without_search))
     }
 }
 
@@ -258,7 +251,8 @@ mod tests {
             others.sort_by(|&a, &b| squared(a).total_cmp(&squared(b)));
             others.truncate(MOST);
             let nearest = &dodgy.neighbors[index];
-            let found: Vec<usize> = nearest.index[..nearest.count].iter().map(|&other| other as usize).collect();
+            let found: Vec<usize> =
+                nearest.index[..nearest.count].iter().map(|&other| other as usize).collect();
             assert_eq!(found, others);
         }
     }

@@ -75,8 +75,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn list(json: bool) -> anyhow::Result<()> {
     if json {
-        let papers: Vec<_> =
-            PAPERS.iter().map(|paper| serde_json::json!({ "name": paper.name, "title": paper.title })).collect();
+        let papers: Vec<_> = PAPERS
+            .iter()
+            .map(|paper| serde_json::json!({ "name": paper.name, "title": paper.title }))
+            .collect();
         println!("{}", serde_json::to_string_pretty(&papers)?);
     } else {
         PAPERS.iter().for_each(|paper| println!("{:<8} {}", paper.name, paper.title));
@@ -106,9 +108,9 @@ impl Reproduction {
             if !series.contains(&name) {
                 series.push(name);
             }
-            let start = vec![row.row.clone(), format!("{quantity}, {}", row.unit)];
-            if lines.last().is_none_or(|line| line[..2] != start[..]) {
-                lines.push(start);
+            let begun = |line: &Vec<String>| line[0] == row.row && line[1].starts_with(quantity);
+            if !lines.last().is_some_and(begun) {
+                lines.push(vec![row.row.clone(), format!("{quantity}, {}", row.unit)]);
             }
             let figures = [row.paper, row.ours].map(findings::number);
             lines.last_mut().into_iter().for_each(|line| line.extend(figures.clone()));

@@ -15,14 +15,18 @@ use throng::{Scenario, Simulation};
 
 pub const TITLE: &str = "Snape et al. 2012, Reciprocal collision avoidance and navigation for video games";
 
-const CIRCLE: File = File { name: "snape-circle.toml", text: include_str!("../../../../scenarios/papers/snape-circle.toml") };
-const FIXED_CIRCLE: File =
-    File { name: "snape-circle-fixed.toml", text: include_str!("../../../../scenarios/papers/snape-circle-fixed.toml") };
+const CIRCLE: File =
+    File { name: "snape-circle.toml", text: include_str!("../../../../scenarios/papers/snape-circle.toml") };
+const FIXED_CIRCLE: File = File {
+    name: "snape-circle-fixed.toml",
+    text: include_str!("../../../../scenarios/papers/snape-circle-fixed.toml"),
+};
 const MOVING_OBSTACLE: File = File {
     name: "snape-moving-obstacle.toml",
     text: include_str!("../../../../scenarios/papers/snape-moving-obstacle.toml"),
 };
-const BLOCKS: File = File { name: "snape-blocks.toml", text: include_str!("../../../../scenarios/papers/snape-blocks.toml") };
+const BLOCKS: File =
+    File { name: "snape-blocks.toml", text: include_str!("../../../../scenarios/papers/snape-blocks.toml") };
 
 const TABLE_1: &str = "Table 1: computation time in all, and collisions";
 const TABLE_2: &str = "Table 2: computation time, circle whose circumference grows with N";
@@ -40,6 +44,7 @@ const TURN: usize = 40;
 type Pair = [f64; 2];
 const MODELS: [&str; 2] = ["hrvo", "orca"];
 const NAMES: [&str; 2] = ["HRVO", "ORCA"];
+const RATIO: &str = "HRVO/ORCA";
 
 /// Computation time in all, ms, and collisions per step. The paper has "< 0.01" for HRVO and the moving obstacle.
 const PAPER_1: [(&str, Pair, Pair); 3] = [
@@ -112,7 +117,9 @@ fn notes(quick: bool) -> Vec<String> {
         "Beside the libraries: with the engine's additions; their figures were measured with the same scenarios.".into(),
     ];
     if quick {
-        notes.push(format!("SHORT VERSION: no more than {QUICK_LARGEST} agents. Run without --quick for the whole."));
+        notes.push(format!(
+            "SHORT VERSION: no more than {QUICK_LARGEST} agents. Run without --quick for the whole."
+        ));
     }
     notes
 }
@@ -206,7 +213,9 @@ fn tables_1_and_2(line: &progress::Line, largest: usize) -> anyhow::Result<(Vec<
         if agents == 100 {
             first.extend(rows_of_table_1(0, &measured));
         }
-        second.extend(rows(TABLE_2, agents, "time per step", "µs", paper, measured.map(|run| run.step_us)));
+        let table = |quantity, unit| Quantity { table: TABLE_2, row: agents.to_string(), quantity, unit };
+        second.extend(table("time per step", "µs").rows(paper, measured.each_ref().map(|run| run.step_us)));
+        second.extend(table("arrived after", "s").ours(measured.map(|run| run.arrived_after)));
     }
     for (index, file) in [(1, MOVING_OBSTACLE), (2, BLOCKS)] {
         line.say(&format!("Table 1: {}", PAPER_1[index].0));
@@ -217,19 +226,12 @@ fn tables_1_and_2(line: &progress::Line, largest: usize) -> anyhow::Result<(Vec<
 
 fn rows_of_table_1(index: usize, measured: &[Measured; 2]) -> Vec<Row> {
     let (name, time, collisions) = PAPER_1[index];
-    let [hrvo, orca] = measured;
-    let mut all = rows(TABLE_1, name, "computation time", "ms", time, [hrvo.total_ms, orca.total_ms]);
-    let ours = [hrvo.collisions_per_step, orca.collisions_per_step];
-    all.extend(rows(TABLE_1, name, "collisions", "per step", collisions, ours));
-    all.extend(measured.iter().zip(NAMES).map(|(run, model)| Row {
-        table: TABLE_1,
-        row: name.into(),
-        metric: format!("{model}: arrived after"),
-        unit: "s",
-        paper: None,
-        ours: run.arrived_after,
-    }));
-    all
+    let table = |quantity, unit| Quantity { table: TABLE_1, row: name.into(), quantity, unit };
+    let mut rows = table("computation time", "ms").rows(time, measured.each_ref().map(|run| run.total_ms));
+    let ours = measured.each_ref().map(|run| run.collisions_per_step);
+    rows.extend(table("collisions", "per step").rows(collisions, ours));
+    rows.extend(table("arrived after", "s").ours(measured.each_ref().map(|run| run.arrived_after)));
+    rows
 }
 
 fn table_3(line: &progress::Line, largest: usize) -> anyhow::Result<Vec<Row>> {
@@ -237,36 +239,45 @@ fn table_3(line: &progress::Line, largest: usize) -> anyhow::Result<Vec<Row>> {
     for &(agents, paper) in PAPER_3.iter().filter(|row| row.0 <= largest) {
         line.say(&format!("Table 3: circle of {agents}"));
         let measured = FIXED_CIRCLE.run(&as_the_paper_has_it(fixed_circle(agents)))?;
-        let ours = measured.map(|run| run.collisions_per_step);
-        table.extend(rows(TABLE_3, agents, "collisions", "per step", paper, ours));
+        let ours = measured.each_ref().map(|run| run.collisions_per_step);
+        let line = |quantity, unit| Quantity { table: TABLE_3, row: agents.to_string(), quantity, unit };
+        table.extend(line("collisions", "per step").rows(paper, ours));
+        table.extend(line("arrived after", "s").ours(measured.map(|run| run.arrived_after)));
     }
     Ok(table)
 }
 
-/// A row of a table: a figure for each model.
-fn rows(
+/// What a line of a table is about.
+struct Quantity {
     table: &'static str,
-    row: impl ToString,
-    quantity: &str,
+    row: String,
+    quantity: &'static str,
     unit: &'static str,
-    paper: Pair,
-    ours: Pair,
-) -> Vec<Row> {
-    let figure = |model: usize| Row {
-        table,
-        row: row.to_string(),
-        metric: format!("{}: {quantity}", NAMES[model]),
-        unit,
-        paper: Some(paper[model]),
-        ours: Some(ours[model]),
-    };
-    (0..MODELS.len()).map(figure).collect()
+}
+
+impl Quantity {
+    /// A figure for each model, and how they compare.
+    fn rows(&self, paper: Pair, ours: Pair) -> Vec<Row> {
+        let figure = |model: usize| self.row(NAMES[model], self.unit, Some(paper[model]), Some(ours[model]));
+        let ratio = |pair: Pair| Some(pair[0] / pair[1]).filter(|ratio| ratio.is_finite());
+        vec![figure(0), figure(1), self.row(RATIO, "", ratio(paper), ratio(ours))]
+    }
+
+    /// Figures that the paper does not have.
+    fn ours(&self, ours: [Option<f64>; 2]) -> Vec<Row> {
+        NAMES.iter().zip(ours).map(|(name, ours)| self.row(name, self.unit, None, ours)).collect()
+    }
+
+    fn row(&self, series: &str, unit: &'static str, paper: Option<f64>, ours: Option<f64>) -> Row {
+        let metric = format!("{series}: {}", self.quantity);
+        Row { table: self.table, row: self.row.clone(), metric, unit, paper, ours }
+    }
 }
 
 /// Ours of every row, HRVO over ORCA.
 fn ratios(table: &[Row]) -> Vec<f64> {
-    let ours = |row: &Row| row.ours.unwrap_or(f64::NAN);
-    table.chunks_exact(MODELS.len()).map(|pair| ours(&pair[0]) / ours(&pair[1])).collect()
+    let ratios = table.iter().filter(|row| row.metric.starts_with(RATIO));
+    ratios.map(|row| row.ours.unwrap_or(f64::NAN)).collect()
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -364,7 +375,8 @@ mod tests {
 
     #[test]
     fn a_ratio_is_hrvo_over_orca() {
-        let table = rows(TABLE_2, 100, "time per step", "µs", [88.1, 31.6], [90.0, 30.0]);
+        let line = Quantity { table: TABLE_2, row: "100".into(), quantity: "time per step", unit: "µs" };
+        let table = line.rows([88.1, 31.6], [90.0, 30.0]);
         assert_eq!(ratios(&table), [3.0]);
     }
 }
