@@ -73,7 +73,7 @@ const PAPER_3: [(usize, Pair); 6] = [
     (1000, [15.14, 28.4]),
 ];
 
-/// What the authors' libraries do on a circle: HRVO 1.0.1 and RVO2 2.0.3, run with the parameters of `snape-circle.toml` and
+/// What the authors' libraries do on a circle: HRVO 1.0.1 and RVO2, run with the parameters of `snape-circle.toml` and
 /// measured as we measure ourselves. Agents, the circle's radius (m), time until all have arrived (s), collisions per step.
 const LIBRARIES: [(usize, f64, Pair, Pair); 4] = [
     (250, 200.0, [507.0, 770.0], [70.0, 25.5]),
