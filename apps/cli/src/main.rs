@@ -1,13 +1,17 @@
 //! The `throng` command.
 
+mod bench;
 mod commands;
 mod files;
+mod findings;
 mod interrupt;
 mod opening;
 mod output;
+mod papers;
 mod progress;
 mod session;
 mod summary;
+mod watch;
 
 use clap::Parser;
 use std::process::ExitCode;

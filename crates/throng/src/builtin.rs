@@ -29,6 +29,10 @@ const FILES: &[(&str, &str)] = files! {
     "demos/corridor"
     "demos/doorway"
     "demos/mover"
+    "papers/snape-circle"
+    "papers/snape-circle-fixed"
+    "papers/snape-moving-obstacle"
+    "papers/snape-blocks"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

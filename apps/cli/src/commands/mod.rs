@@ -37,6 +37,10 @@ enum Command {
     Render(render::Args),
     List(list::Args),
     Schema(schema::Args),
+    /// Reproduces a paper's tables, theirs and ours side by side
+    Papers(crate::papers::Args),
+    /// Throughput as agents grow, beside installed peers
+    Bench(crate::bench::Args),
 }
 
 impl Cli {
@@ -49,6 +53,8 @@ impl Cli {
             Some(Command::Render(args)) => render::run(args),
             Some(Command::List(args)) => list::run(args),
             Some(Command::Schema(args)) => schema::run(args),
+            Some(Command::Papers(args)) => crate::papers::run(args),
+            Some(Command::Bench(args)) => crate::bench::run(args),
         }
     }
 }

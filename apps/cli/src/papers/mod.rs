@@ -1,0 +1,124 @@
+//! `throng papers`: a paper's tables, theirs and ours side by side, and what follows from them.
+
+mod snape;
+
+use crate::findings::{self, Finding};
+use anyhow::bail;
+use serde::Serialize;
+use std::process::ExitCode;
+
+/// Reproduces a paper's tables.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Which paper; without a name, lists those there are
+    name: Option<String>,
+    /// JSON instead of text
+    #[arg(long)]
+    json: bool,
+    /// A short version: fewer and smaller runs
+    #[arg(long)]
+    quick: bool,
+}
+
+/// A paper that can be reproduced.
+struct Paper {
+    name: &'static str,
+    title: &'static str,
+    reproduce: fn(quick: bool) -> anyhow::Result<Reproduction>,
+}
+
+const PAPERS: &[Paper] = &[Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce }];
+
+/// A figure of a paper and ours.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    table: &'static str,
+    row: String,
+    /// Whose figure and of what: `HRVO: collisions per step`.
+    metric: String,
+    unit: &'static str,
+    /// Nothing where the paper has no figure.
+    paper: Option<f64>,
+    /// Nothing where the run never got there.
+    ours: Option<f64>,
+}
+
+/// What came out.
+#[derive(Debug, Serialize)]
+struct Reproduction {
+    paper: &'static str,
+    /// How it was measured, for those who read the text.
+    #[serde(skip)]
+    notes: Vec<String>,
+    rows: Vec<Row>,
+    findings: Vec<Finding>,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let Some(name) = args.name else {
+        list(args.json)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Some(paper) = PAPERS.iter().find(|paper| paper.name == name) else {
+        let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+        bail!("unknown paper `{name}`; known: {}", known.join(", "));
+    };
+    let reproduction = (paper.reproduce)(args.quick)?;
+    if args.json {
+        crate::output::show(&format!("{}\n", serde_json::to_string_pretty(&reproduction)?))?;
+    } else {
+        crate::output::show(&reproduction.text())?;
+    }
+    Ok(findings::exit_code(&reproduction.findings))
+}
+
+fn list(json: bool) -> anyhow::Result<()> {
+    if json {
+        let papers: Vec<_> = PAPERS
+            .iter()
+            .map(|paper| serde_json::json!({ "name": paper.name, "title": paper.title }))
+            .collect();
+        crate::output::show(&format!("{}\n", serde_json::to_string_pretty(&papers)?))?;
+    } else {
+        let lines = PAPERS.iter().map(|paper| format!("{:<8} {}\n", paper.name, paper.title));
+        crate::output::show(&lines.collect::<String>())?;
+    }
+    Ok(())
+}
+
+impl Reproduction {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", self.paper);
+        self.notes.iter().for_each(|note| text += &format!("{note}\n"));
+        let mut rows = &self.rows[..];
+        while let Some(first) = rows.first() {
+            let (table, rest) = rows.split_at(rows.iter().take_while(|row| row.table == first.table).count());
+            text += &format!("\n{}\n{}", first.table, Reproduction::table(table));
+            rows = rest;
+        }
+        text + "\n" + &findings::text(&self.findings)
+    }
+
+    /// One line for each row and quantity, and for every series what the paper has and what we have.
+    fn table(rows: &[Row]) -> String {
+        let mut series: Vec<&str> = Vec::new();
+        let mut lines: Vec<Vec<String>> = Vec::new();
+        for row in rows {
+            let (name, quantity) = row.metric.split_once(": ").unwrap_or(("", &row.metric));
+            if !series.contains(&name) {
+                series.push(name);
+            }
+            let begun = |line: &Vec<String>| line[0] == row.row && line[1].starts_with(quantity);
+            if !lines.last().is_some_and(begun) {
+                lines.push(vec![row.row.clone(), format!("{quantity}, {}", row.unit)]);
+            }
+            let figures = [row.paper, row.ours].map(findings::number);
+            lines.last_mut().into_iter().for_each(|line| line.extend(figures.clone()));
+        }
+        let titles: Vec<String> =
+            series.iter().flat_map(|name| [format!("{name}, paper"), format!("{name}, ours")]).collect();
+        let header: Vec<&str> = ["", ""].into_iter().chain(titles.iter().map(String::as_str)).collect();
+        findings::table(2, &header, &lines)
+    }
+}

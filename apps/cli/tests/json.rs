@@ -1,0 +1,79 @@
+//! What programs read: the JSON of `throng papers` and `throng bench`.
+
+use serde_json::Value;
+use std::process::Command;
+
+fn throng(args: &[&str]) -> (Option<i32>, Value) {
+    let output = Command::new(env!("CARGO_BIN_EXE_throng")).args(args).output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    let value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {complaint}"));
+    (output.status.code(), value)
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+/// Findings have their four keys, and the exit code says whether one does not hold.
+fn check_findings(code: Option<i32>, findings: &Value) {
+    let findings = findings.as_array().unwrap();
+    assert!(!findings.is_empty());
+    for finding in findings {
+        for key in ["name", "value", "bar", "holds"] {
+            assert!(keys(finding).contains(&key), "{finding} has no `{key}`");
+        }
+        assert!(finding["bar"].is_number());
+        assert_eq!(finding["holds"].is_null(), finding["reason"].is_string(), "{finding}");
+    }
+    let fell_short = findings.iter().any(|finding| finding["holds"] == false);
+    assert_eq!(code, Some(i32::from(fell_short)));
+}
+
+#[test]
+fn papers_as_json() {
+    let (code, told) = throng(&["papers", "snape", "--json", "--quick"]);
+    assert_eq!(keys(&told), ["findings", "paper", "rows"]);
+    check_findings(code, &told["findings"]);
+    let rows = told["rows"].as_array().unwrap();
+    for row in rows {
+        assert_eq!(keys(row), ["metric", "ours", "paper", "row", "table", "unit"]);
+        // Nobody collides with the moving obstacle, so that there is no ratio.
+        assert!(row["ours"].is_number() || row["metric"] == "HRVO/ORCA: collisions", "{row}");
+    }
+    for table in ["Table 1", "Table 2", "Table 3"] {
+        assert!(rows.iter().any(|row| row["table"].as_str().unwrap().starts_with(table)));
+    }
+}
+
+#[test]
+fn papers_are_listed() {
+    let (code, told) = throng(&["papers", "--json"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(told[0]["name"], "snape");
+}
+
+#[test]
+fn bench_as_json() {
+    let (code, told) = throng(&["bench", "--json", "--quick"]);
+    check_findings(code, &told["findings"]);
+    let rows = told["rows"].as_array().unwrap();
+    for system in ["throng", "dodgy_2d"] {
+        assert!(rows.iter().any(|row| row["system"] == system && row["agents"] == 10_000), "{system}");
+    }
+    assert!(rows.iter().all(|row| row["ns_per_agent_step"].as_f64().is_some_and(|ns| ns > 0.0)));
+}
+
+#[test]
+fn without_pyrvo_its_findings_are_skipped() {
+    let output = Command::new(env!("CARGO_BIN_EXE_throng"))
+        .args(["bench", "--json", "--quick", "--agents", "10000"])
+        .env("THRONG_PYTHON", "no-such-python")
+        .output()
+        .unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = told["findings"].as_array().unwrap();
+    let of_pyrvo =
+        findings.iter().find(|finding| finding["name"].as_str().unwrap().contains("pyrvo")).unwrap();
+    assert!(of_pyrvo["holds"].is_null());
+    assert_eq!(of_pyrvo["reason"], "skipped: pip install pyrvo");
+}
