@@ -37,6 +37,8 @@ pub(crate) fn hold(view: View<'_>, moves: &mut Moves) {
 
 /// Where a body ends that wants to go straight `from` here `to` there.
 fn held(view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Vec2 {
+    // A large scripted body can push further than the index of walls knows, which no legs could: not so far at once.
+    let to = from + at_most(to - from, 0.99 * view.walls.range());
     let mut walls = view.walls.near(from).peekable();
     if walls.peek().is_none() {
         return to;

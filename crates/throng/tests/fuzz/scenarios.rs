@@ -28,6 +28,8 @@ struct Writer<'d, 'a> {
     /// Points that were written before: later ones fall on them, or between them.
     pool: Vec<[f64; 2]>,
     cohorts: usize,
+    /// Obstacles that are there, by name.
+    named: Vec<String>,
 }
 
 /// Writes a scenario file.
@@ -36,7 +38,7 @@ pub fn scenario(draws: &mut Draws<'_>) -> String {
     let scale = draws.pick(&[2.0, 5.0, 10.0, 10.0, 20.0, 50.0, 0.05, 1e3, 1e6, 9e8]);
     let far = draws.pick(&[0.0, 0.0, 0.0, 0.0, 1e4, 1e6, 5e7]);
     let middle = [draws.uniform(-far, far), draws.uniform(-far, far)];
-    let mut writer = Writer { draws, text: String::new(), garbage, scale, middle, pool: Vec::new(), cohorts: 0 };
+    let mut writer = Writer { draws, text: String::new(), garbage, scale, middle, pool: Vec::new(), cohorts: 0, named: Vec::new() };
     writer.head();
     writer.params(false);
     writer.map();
@@ -183,7 +185,7 @@ impl Writer<'_, '_> {
             return self.points(corners);
         }
         let [x, y] = self.place();
-        let size = self.scale * self.draws.magnitude(1e-4, 1.5);
+        let size = self.scale * self.draws.magnitude(1e-4, 0.5);
         let turn = self.draws.uniform(0.0, std::f64::consts::TAU);
         let winding = self.draws.pick(&[1.0, -1.0]);
         let ring: Vec<String> = (0..corners)
@@ -198,6 +200,16 @@ impl Writer<'_, '_> {
         format!("[{}]", ring.join(", "))
     }
 
+    /// A polygon that is nearly always one.
+    fn area(&mut self) -> String {
+        if self.draws.chance(0.05) {
+            return self.polygon();
+        }
+        let [x, y] = self.place();
+        let (w, h) = (self.scale * self.draws.uniform(0.05, 0.4), self.scale * self.draws.uniform(0.05, 0.4));
+        format!("[[{x:?}, {y:?}], [{:?}, {y:?}], [{:?}, {:?}]]", x + w, x + w, y + h)
+    }
+
     fn map(&mut self) {
         if self.draws.chance(0.35) {
             return;
@@ -205,7 +217,7 @@ impl Writer<'_, '_> {
         self.text += "[map]\n";
         if self.draws.chance(0.5) {
             let [x, y] = self.middle;
-            let (w, h) = (self.scale * self.draws.uniform(0.5, 2.0), self.scale * self.draws.uniform(0.2, 2.0));
+            let (w, h) = (self.scale * self.draws.uniform(1.0, 1.1), self.scale * self.draws.uniform(0.9, 1.1));
             let (l, r, b, t) = (x - w, x + w, y - h, y + h);
             self.pool.extend([[l, b], [r, b], [r, t], [l, t]]);
             self.line(format_args!("walkable = \"POLYGON (({l:?} {b:?}, {r:?} {b:?}, {r:?} {t:?}, {l:?} {t:?}, {l:?} {b:?}))\""));
@@ -213,7 +225,11 @@ impl Writer<'_, '_> {
         let obstacles: Vec<String> = (0..self.draws.below(4))
             .map(|index| {
                 let polygon = self.polygon();
-                if index == 0 { format!("{{ name = \"o\", polygon = {polygon} }}") } else { polygon }
+                if index > 0 {
+                    return polygon;
+                }
+                self.named.push("o".into());
+                format!("{{ name = \"o\", polygon = {polygon} }}")
             })
             .collect();
         self.line(format_args!("obstacles = [{}]", obstacles.join(", ")));
@@ -242,7 +258,7 @@ impl Writer<'_, '_> {
         let count_key = match self.draws.below(6) {
             0 => {
                 let (from, columns) = (self.point(), self.draws.below(7) + 1);
-                let spacing = self.number(1e-3, 1.0f64.max(0.1 * self.scale));
+                let spacing = self.number(1e-3, 1.0f64.max(0.1 * self.scale).min(1e6));
                 self.line(format_args!(
                     "place = {{ grid = {{ from = {from}, columns = {columns}, spacing = {spacing} }}, jitter = {} }}",
                     if columns % 2 == 0 { "0.0" } else { "0.01" }
@@ -255,7 +271,7 @@ impl Writer<'_, '_> {
                 true
             }
             2 if count <= 8 => {
-                let polygon = self.polygon();
+                let polygon = self.area();
                 self.line(format_args!("place = {{ polygon = {polygon} }}"));
                 true
             }
@@ -279,7 +295,7 @@ impl Writer<'_, '_> {
             0 => format!("{{ points = {} }}", self.points(count)),
             1 => format!("{{ antipodal = {} }}", self.point()),
             2 => format!("{{ offset = {} }}", self.point()),
-            3 => format!("{{ polygon = {} }}", self.polygon()),
+            3 => format!("{{ polygon = {} }}", self.area()),
             _ => format!("{{ point = {} }}", self.point()),
         }
     }
@@ -287,16 +303,23 @@ impl Writer<'_, '_> {
     fn body(&mut self) {
         if self.draws.chance(0.6) {
             let wide = (0.05 * self.scale).max(0.3);
-            let radius = self.usual([0.05, wide], [1e-6, 1e6]);
+            let radius = self.usual([0.05, wide.min(1e6)], [1e-6, 1e6]);
             self.line(format_args!("radius = {radius}"));
         }
-        if self.draws.chance(0.6) {
-            let speed = self.usual([0.0, 3.0], [0.0, 1e6]);
-            self.line(format_args!("preferred_speed = {speed}"));
-        }
-        if self.draws.chance(0.3) {
-            let speed = self.usual([0.0, 6.0], [0.0, 1e6]);
-            self.line(format_args!("max_speed = {speed}"));
+        match self.draws.below(8) {
+            0 => {
+                let speed = self.usual([0.0, 3.0], [0.0, 1e6]);
+                self.line(format_args!("preferred_speed = {speed}"));
+            }
+            1..=3 => {
+                let (preferred, more) = (self.draws.pick(&[0.0, 1e-6, 0.5, 1.3, 3.0, 9e5]), self.draws.pick(&[1.0, 1.0001, 1.1]));
+                self.line(format_args!("preferred_speed = {preferred}\nmax_speed = {}", preferred * more));
+            }
+            4 => {
+                let (preferred, max) = (self.usual([0.0, 2.0], [0.0, 1e6]), self.usual([2.0, 6.0], [0.0, 1e6]));
+                self.line(format_args!("preferred_speed = {preferred}\nmax_speed = {max}"));
+            }
+            _ => {}
         }
         if self.draws.chance(0.2) {
             let (start, goal_radius) = (self.usual([0.0, 2.0], [0.0, 1e9]), self.number(1e-6, 1e6));
@@ -315,7 +338,8 @@ impl Writer<'_, '_> {
 
     fn movers(&mut self) {
         for _ in 0..self.draws.pick(&[0, 0, 1, 2, 3, 20]) {
-            let radius = self.usual([0.1, (0.1 * self.scale).max(1.0)], [1e-6, 1e6]);
+            let largest = if self.draws.chance(0.1) { 1e6 } else { (0.1 * self.scale).max(1.0) };
+            let radius = self.number(1e-6, largest.min(1e6));
             let mut time = 0.0;
             let path: Vec<String> = (0..self.draws.below(5) + 1)
                 .map(|_| {
@@ -330,22 +354,27 @@ impl Writer<'_, '_> {
     }
 
     fn events(&mut self) {
+        let mut time = 0.0;
         for index in 0..self.draws.pick(&[0, 0, 0, 1, 2, 4]) {
-            let at = self.number(0.0, 3.0);
-            self.line(format_args!("[[events]]\nat = {at}"));
+            time += self.draws.uniform(0.0, 1.0);
+            let at = self.or_garbage(format!("{time:?}"));
             match self.draws.below(3) {
-                0 => {
-                    let polygon = self.polygon();
-                    self.line(format_args!("add_obstacle = {{ name = \"e{index}\", polygon = {polygon} }}"));
+                1 if !self.named.is_empty() => {
+                    let which = self.draws.below(self.named.len());
+                    let name = self.named.swap_remove(which);
+                    self.line(format_args!("[[events]]\nat = {at}\nremove_obstacle = \"{name}\""));
                 }
-                1 => {
-                    let name = self.draws.pick(&["o", "o", "e0", "e1"]);
-                    self.line(format_args!("remove_obstacle = \"{name}\""));
+                2 if self.cohorts > 0 => {
+                    let cohort = self.draws.below(self.cohorts);
+                    let goal = format!("{{ point = {} }}", self.point());
+                    self.line(format_args!("[[events]]\nat = {at}\nretarget = {{ cohort = \"c{cohort}\", goal = {goal} }}"));
                 }
                 _ => {
-                    let cohort = self.draws.below(self.cohorts.max(1));
-                    let goal = format!("{{ point = {} }}", self.point());
-                    self.line(format_args!("retarget = {{ cohort = \"c{cohort}\", goal = {goal} }}"));
+                    let polygon = self.polygon();
+                    self.named.push(format!("e{index}"));
+                    self.line(format_args!(
+                        "[[events]]\nat = {at}\nadd_obstacle = {{ name = \"e{index}\", polygon = {polygon} }}"
+                    ));
                 }
             }
         }
