@@ -93,7 +93,9 @@ impl Run {
             at.store(seed, Ordering::Relaxed);
             since.store(self.now(), Ordering::Relaxed);
             if let Err(fault) = caught(seed) {
-                self.found.lock().unwrap().push(format!("THRONG_FUZZ_SEED={seed}: {fault}"));
+                let found = format!("THRONG_FUZZ_SEED={seed}: {fault}");
+                eprintln!("{found}");
+                self.found.lock().unwrap().push(found);
             }
         }
     }

@@ -270,7 +270,8 @@ impl Writer<'_, '_> {
                 self.line(format_args!("place = {{ circle = {{ center = {center}, radius = {radius} }} }}"));
                 true
             }
-            2 if count <= 8 => {
+            // Rarely: to find out that an area is too full takes as long as a thousand other cases.
+            2 if count <= 8 && self.draws.chance(0.05) => {
                 let polygon = self.area();
                 self.line(format_args!("place = {{ polygon = {polygon} }}"));
                 true
