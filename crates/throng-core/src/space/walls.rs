@@ -155,6 +155,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Its distance to the far corner was rounded, and then it lay beyond the index.
+    #[test]
+    fn a_wall_at_the_edge_of_a_huge_map_is_found() {
+        let far = Wall { a: Vec2::new(0.0, -143_981_600.0), b: Vec2::ZERO, two_sided: false };
+        let near = Wall { a: Vec2::ZERO, b: Vec2::X, two_sided: true };
+        assert_eq!(Walls::new(vec![far, near], 0.1).near(Vec2::ZERO).count(), 2);
+    }
+
     proptest! {
         #[test]
         fn nothing_within_range_is_missed(

@@ -204,6 +204,17 @@ mod tests {
         lines.iter().map(|line| line.violation(velocity)).fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// The second and the third line meet far away, and the answer was beyond the highest speed.
+    #[test]
+    fn nearly_parallel_planes_do_not_lead_beyond_the_highest_speed() {
+        let mut planes = Planes::default();
+        planes.push(Vec2::new(-1.149_055_6, -0.294_747_92), Vec2::new(-0.248_468_9, 0.968_639_85));
+        planes.push(Vec2::ZERO, Vec2::new(0.246_504_32, -0.969_141_66));
+        planes.push(Vec2::ZERO, Vec2::new(-0.279_800_24, -0.960_058_3));
+        let found = solve(Level::new(), &planes, Vec2::ZERO);
+        assert!(found.length() <= MAX_SPEED + 1e-3, "{found}");
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
