@@ -20,7 +20,8 @@ fuzz_target!(|text: &str| {
     for name in ["case.toml", "case.json"] {
         match Scenario::parse(text, name, None) {
             Ok(scenario) => {
-                let again = Scenario::parse(&scenario.source, "again.json", None).expect("its source can be read");
+                let again =
+                    Scenario::parse(&scenario.source, "again.json", None).expect("its source can be read");
                 assert_eq!(again, scenario, "its source makes another scenario");
             }
             Err(error) => assert!(!error.to_string().is_empty()),

@@ -71,7 +71,8 @@ fn a_model_without_walls_has_finite_planes_beside_one() {
     for _ in 0..100 {
         for id in 0..3 {
             let told = simulation.explain(id).unwrap();
-            let finite = told.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
+            let finite =
+                told.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
             assert!(finite && told.wanted.is_finite(), "{told:?}");
         }
         simulation.step();
@@ -97,7 +98,8 @@ fn one_who_wants_to_stand_beside_a_wall_stays_finite() {
 #[test]
 fn a_step_too_short_to_be_one_is_refused() {
     for dt in ["1e-300", "5e-324", "1e-7"] {
-        let error = Scenario::parse(&format!("format = 1\ndt = {dt}\n"), "regression.toml", None).unwrap_err();
+        let error =
+            Scenario::parse(&format!("format = 1\ndt = {dt}\n"), "regression.toml", None).unwrap_err();
         assert!(error.to_string().contains("dt"), "{error}");
     }
 }
