@@ -152,7 +152,9 @@ fn twenty_thousand_cases() {
 #[test]
 #[ignore = "takes a quarter of an hour"]
 fn a_million_cases() {
-    fuzz(20_000..1_020_000, 2, true);
+    // A run that was interrupted goes on where its last line of progress says.
+    let from = std::env::var("THRONG_FUZZ_FROM").ok().and_then(|from| from.parse().ok());
+    fuzz(from.unwrap_or(20_000)..1_020_000, 2, true);
 }
 
 /// Runs the case of `THRONG_FUZZ_SEED` and shows it.
