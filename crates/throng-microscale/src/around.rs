@@ -2,7 +2,7 @@
 
 use crate::velocity_obstacle::{Cones, Planes};
 use arrayvec::ArrayVec;
-use fearless_simd::Simd;
+use fearless_simd::{Simd, f32x8, prelude::*};
 use glam::Vec2;
 use throng_core::handover::Intents;
 use throng_core::space::{Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
@@ -77,6 +77,17 @@ impl Others {
         self.len += 1;
     }
 
+    /// Turns the others' responsibilities into shares for one who has `mine`.
+    #[inline(always)]
+    fn weigh<S: Simd>(&mut self, simd: S, mine: f32) {
+        let (mine, none) = (f32x8::splat(simd, mine), f32x8::splat(simd, 0.0));
+        for block in (0..self.len).step_by(LANES) {
+            let share = &mut self.share[block..block + LANES];
+            let total = mine + f32x8::from_slice(simd, share);
+            total.simd_gt(none).select(mine / total, none).store_slice(share);
+        }
+    }
+
     /// Towards one of them, m.
     #[inline(always)]
     pub fn towards(&self, i: usize) -> Vec2 {
@@ -132,7 +143,7 @@ impl Default for Around {
     }
 }
 
-const _: () = assert!(MAX_OTHERS % LANES == 0);
+const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES));
 
 impl Around {
     /// Looks around from a row.
@@ -154,10 +165,10 @@ impl Around {
         ego
     }
 
-    /// How far away the nearest other agent is, m.
+    /// How far away the nearest other agent is, squared, m².
     #[inline(always)]
-    pub fn room(&self) -> f32 {
-        self.nearest.distances_squared().first().map_or(f32::INFINITY, |squared| squared.sqrt())
+    pub fn room_squared(&self) -> f32 {
+        self.nearest.distances_squared().first().copied().unwrap_or(f32::INFINITY)
     }
 
     #[inline(always)]
@@ -171,20 +182,20 @@ impl Around {
             except: ego.row,
         };
         nearest(simd, view.cells, &agents.id, query, &mut self.crowd, &mut self.nearest);
-        self.others.len = 0;
-        let mine = agents.responsibility[ego.row];
+        let (bodies, others) = (view.cells.bodies(), &mut self.others);
+        let id = agents.id[ego.row];
+        others.len = 0;
         for &row in self.nearest.rows() {
-            let other = row as usize;
-            let away = view.position(other) - ego.position;
-            if self.walls.iter().any(|wall| wall.blocks(ego.position, ego.position + away)) {
+            let body = bodies[row as usize];
+            let at = Vec2::new(body.x, body.y);
+            if !self.walls.is_empty() && self.walls.iter().any(|wall| wall.blocks(ego.position, at)) {
                 continue;
             }
-            let total = mine + agents.responsibility[other];
-            let share = if total > 0.0 { mine / total } else { 0.0 };
-            let part = if agents.id[ego.row] < agents.id[other] { 1.0 } else { -1.0 };
-            let radii = ego.radius + agents.radius[other];
-            self.others.push(away, view.velocity(other), radii, share, part, row);
+            let part = if id < body.id { 1.0 } else { -1.0 };
+            let velocity = Vec2::new(body.vx, body.vy);
+            others.push(at - ego.position, velocity, ego.radius + body.radius, body.responsibility, part, row);
         }
+        others.weigh(simd, agents.responsibility[ego.row]);
     }
 
     /// Scripted bodies count by their surface: a wide one must be seen before its middle is near.
@@ -201,6 +212,9 @@ impl Around {
 
     fn find_walls(&mut self, view: View<'_>, ego: &Ego, reach: &Reach) {
         self.walls.clear();
+        if view.walls.all().is_empty() {
+            return;
+        }
         let range = reach.time_horizon_obstacles * ego.max_speed + ego.radius;
         for wall in view.walls.near(ego.position) {
             let distance = wall.closest(ego.position).distance_squared(ego.position);

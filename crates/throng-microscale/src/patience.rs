@@ -92,12 +92,27 @@ impl Patience {
         if view.agents.status[ego.row] == Status::Waiting {
             return frustration;
         }
+        // What nearly everybody does nearly always must cost nearly nothing: no root, no division.
+        let wanted = ego.preferred.length_squared();
+        if frustration <= self.tolerance && wanted - ego.velocity.dot(ego.preferred) <= self.tolerance * wanted {
+            return self.calm(frustration, ego.dt);
+        }
+        self.turn_held_up(simd, view, intents, around, ego, reach)
+    }
+
+    fn turn_held_up<S: Simd>(
+        &self,
+        simd: S,
+        view: View<'_>,
+        intents: &Intents,
+        around: &mut Around,
+        ego: &mut Ego,
+        reach: &Reach,
+    ) -> f32 {
+        let frustration = view.agents.frustration[ego.row];
         let most = self.max_turn * from_goal(view, ego);
         let tried = self.turned(ego.preferred, frustration, most);
         let lag = lag(ego, tried);
-        if lag <= self.tolerance && frustration <= self.tolerance {
-            return self.calm(frustration, ego.dt);
-        }
         let lag = if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
         let way = right_of_way(view, intents, around, ego);
         let next = if lag <= self.tolerance.max(frustration) {

@@ -74,7 +74,7 @@ impl<M: LocalModel> Microscale for Local<M> {
             out.vx.par_chunks_mut(CHUNK),
             out.vy.par_chunks_mut(CHUNK),
             out.frustration.par_chunks_mut(CHUNK),
-            out.room.par_chunks_mut(CHUNK),
+            out.room_squared.par_chunks_mut(CHUNK),
         );
         columns.into_par_iter().enumerate().for_each(|(chunk, out)| {
             dispatch!(level, simd => choose_chunk(simd, self, view, rows, input, chunk * CHUNK, out))
@@ -111,7 +111,7 @@ fn choose_chunk<S: Simd, M: LocalModel>(
             let choice = local.choose(simd, view, input, row, &mut around);
             (vx[i], vy[i]) = choice.velocity.into();
             frustration[i] = choice.frustration;
-            room[i] = around.room();
+            room[i] = around.room_squared();
         }
     }
 }

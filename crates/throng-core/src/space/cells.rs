@@ -4,7 +4,28 @@
 //! told apart by its distance. So the memory follows the number of agents and never the size of the map, and one
 //! agent a thousand kilometres away costs nothing.
 
+use crate::world::Agents;
 use rayon::prelude::*;
+
+/// What others see of an agent, in half a cache line: whoever looks at ten others touches ten lines and not seventy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub struct Body {
+    /// m from the world's origin.
+    pub x: f32,
+    /// m from the world's origin.
+    pub y: f32,
+    /// m/s.
+    pub vx: f32,
+    /// m/s.
+    pub vy: f32,
+    /// m.
+    pub radius: f32,
+    /// Its share of an avoidance, weighed against the other's.
+    pub responsibility: f32,
+    /// Who.
+    pub id: u32,
+}
 
 /// A neighbour index. Rows of the agents' columns must be in [`Cells::sort`]'s order.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +33,7 @@ pub struct Cells {
     /// Positions in the index's order, padded so that a vector load may run past the end.
     pub(super) x: Vec<f32>,
     pub(super) y: Vec<f32>,
+    bodies: Vec<Body>,
     /// First row of each cell, and the number of rows at the end.
     first: Vec<u32>,
     per_metre: f32,
@@ -33,8 +55,34 @@ impl Cells {
         self.place(id, order);
     }
 
-    /// Takes over the positions once the columns are in order.
-    pub fn take(&mut self, x: &[f32], y: &[f32]) {
+    /// What others see of everybody, by row.
+    #[inline(always)]
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// Takes over what others see, once the columns are in order.
+    pub fn take(&mut self, agents: &Agents) {
+        self.take_places(&agents.x, &agents.y);
+        self.bodies.resize(agents.len(), Body::default());
+        let chunk = crate::CHUNK * 4;
+        self.bodies.par_chunks_mut(chunk).enumerate().for_each(|(index, bodies)| {
+            for (i, body) in bodies.iter_mut().enumerate() {
+                let row = index * chunk + i;
+                *body = Body {
+                    x: agents.x[row],
+                    y: agents.y[row],
+                    vx: agents.vx[row],
+                    vy: agents.vy[row],
+                    radius: agents.radius[row],
+                    responsibility: agents.responsibility[row],
+                    id: agents.id[row],
+                };
+            }
+        });
+    }
+
+    pub(super) fn take_places(&mut self, x: &[f32], y: &[f32]) {
         for (mine, theirs) in [(&mut self.x, x), (&mut self.y, y)] {
             mine.clear();
             mine.extend_from_slice(theirs);

@@ -17,11 +17,17 @@ const BUFFER: usize = MAX_NEIGHBORS + 64;
 /// How many can be near one cell before it is better to search for each agent alone.
 const CROWD: usize = 256;
 
+/// How much further (squared) the next one looks than the last one had to.
+const SPARE: f32 = 1.4;
+
 /// Everybody near one cell. Agents come sorted by cell, so those of a cell share one gathering, and each then looks
 /// through one short list without a jump.
 #[derive(Clone, Debug)]
 pub struct Crowd {
     cell: Option<[i32; 2]>,
+    /// Within this squared distance the last one who looked found enough, with some to spare: the next one probably
+    /// will too, and then has fewer to rank. Only a guess, never part of a result.
+    guess: f32,
     len: usize,
     x: [f32; CROWD + LANES],
     y: [f32; CROWD + LANES],
@@ -30,7 +36,7 @@ pub struct Crowd {
 
 impl Default for Crowd {
     fn default() -> Crowd {
-        Crowd { cell: None, len: 0, x: [0.0; CROWD + LANES], y: [0.0; CROWD + LANES], row: [0; CROWD + LANES] }
+        Crowd { cell: None, guess: f32::INFINITY, len: 0, x: [0.0; CROWD + LANES], y: [0.0; CROWD + LANES], row: [0; CROWD + LANES] }
     }
 }
 
@@ -130,14 +136,15 @@ impl Nearest {
     #[inline(always)]
     fn select<S: Simd>(&mut self, simd: S, most: usize, id: &[u32]) {
         self.rank_candidates(simd);
-        let mut taken = 0u128;
+        let mut sum = 0;
         for candidate in 0..self.candidates {
             let place = self.rank[candidate] as usize & (BUFFER - 1);
-            taken |= 1 << place;
+            sum += place;
             self.distance_squared[place] = self.candidate_distance_squared[candidate];
             self.row[place] = self.candidate_row[candidate];
         }
-        if taken.count_ones() as usize != self.candidates {
+        // Equals share the lower rank, so ties make the sum too small.
+        if sum * 2 != self.candidates * self.candidates.saturating_sub(1) {
             self.sort_with_ties(id);
         }
         self.found = self.candidates.min(most);
@@ -198,14 +205,23 @@ pub fn nearest<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, crowd:
         crowd.gather(simd, cells, home, query.range);
     }
     if crowd.len <= CROWD {
-        search_crowd(simd, id, query, crowd, out);
+        let limit = limit(query);
+        search_crowd(simd, id, query, crowd, limit.min(crowd.guess), out);
+        if out.candidates < query.most && crowd.guess < limit {
+            out.candidates = 0;
+            search_crowd(simd, id, query, crowd, limit, out);
+        }
+        out.select(simd, query.most, id);
+        crowd.guess = if out.found == query.most { SPARE * out.distance_squared[query.most - 1] } else { f32::INFINITY };
     } else {
         simd.vectorize(
             #[inline(always)]
-            || search_cells(simd, cells, id, query, out),
+            || {
+                search_cells(simd, cells, id, query, out);
+                out.select(simd, query.most, id);
+            },
         );
     }
-    out.select(simd, query.most, id);
 }
 
 /// Strictly nearer than the range, but with `<=`, so that ties with the last one kept can come in too.
@@ -215,8 +231,7 @@ fn limit(query: Query) -> f32 {
 }
 
 #[inline(always)]
-fn search_crowd<S: Simd>(simd: S, id: &[u32], query: Query, crowd: &Crowd, out: &mut Nearest) {
-    let mut limit = limit(query);
+fn search_crowd<S: Simd>(simd: S, id: &[u32], query: Query, crowd: &Crowd, mut limit: f32, out: &mut Nearest) {
     let (x, y) = (f32x8::splat(simd, query.x), f32x8::splat(simd, query.y));
     let except = u32x8::splat(simd, query.except as u32);
     for block in (0..crowd.len).step_by(LANES) {
@@ -255,11 +270,35 @@ fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: 
     });
 }
 
-/// Calls `visit` with every row whose indexed position lies within `range` of a place, in no useful order.
+/// Calls `visit` with every row whose indexed position lies within `range` of a place, in no useful order. `crowd`
+/// must have been used with this index and with ranges up to `most` only.
 #[inline(always)]
-pub fn rows_within<S: Simd>(simd: S, cells: &Cells, x: f32, y: f32, range: f32, mut visit: impl FnMut(usize)) {
+pub fn rows_within<S: Simd>(
+    simd: S,
+    cells: &Cells,
+    [x, y]: [f32; 2],
+    [range, most]: [f32; 2],
+    crowd: &mut Crowd,
+    mut visit: impl FnMut(usize),
+) {
+    let home = cells.home(x, y);
+    if crowd.cell != Some(home) {
+        crowd.gather(simd, cells, home, most);
+    }
     let (ego_x, ego_y) = (f32x8::splat(simd, x), f32x8::splat(simd, y));
     let limit = f32x8::splat(simd, range * range);
+    if crowd.len <= CROWD {
+        for block in (0..crowd.len).step_by(LANES) {
+            let dx = f32x8::from_slice(simd, &crowd.x[block..block + LANES]) - ego_x;
+            let dy = f32x8::from_slice(simd, &crowd.y[block..block + LANES]) - ego_y;
+            let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask();
+            while near != 0 {
+                visit(crowd.row[block + near.trailing_zeros() as usize] as usize);
+                near &= near - 1;
+            }
+        }
+        return;
+    }
     cells.runs(x, y, range, #[inline(always)] |start, end| {
         for block in (start..end).step_by(LANES) {
             let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
@@ -294,7 +333,7 @@ mod tests {
         let sorted: Vec<(f32, f32)> = order.iter().map(|&row| places[row as usize]).collect();
         let id = order.iter().map(|&row| id[row as usize]).collect();
         let (x, y): (Vec<f32>, Vec<f32>) = sorted.iter().copied().unzip();
-        cells.take(&x, &y);
+        cells.take_places(&x, &y);
         (cells, id, sorted)
     }
 

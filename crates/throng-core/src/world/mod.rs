@@ -166,7 +166,7 @@ impl World {
         let agents = &mut self.agents;
         self.cells.sort(&agents.x, &agents.y, &agents.id, self.cell_size, order);
         agents.reorder(order, spare);
-        self.cells.take(&agents.x, &agents.y);
+        self.cells.take(agents);
         let (time, dt) = (self.step as f64 * self.dt, self.dt);
         self.mover_states.clear();
         self.mover_states.extend(self.movers.iter().map(|mover| mover.state(time, dt)));
