@@ -83,8 +83,15 @@ impl Others {
         let (mine, none) = (f32x8::splat(simd, mine), f32x8::splat(simd, 0.0));
         for block in (0..self.len).step_by(LANES) {
             let share = &mut self.share[block..block + LANES];
-            let total = mine + f32x8::from_slice(simd, share);
-            total.simd_gt(none).select(mine / total, none).store_slice(share);
+            let theirs = f32x8::from_slice(simd, share);
+            // All alike is the rule, and saves the division.
+            let shares = if theirs.simd_eq(mine).all_true() {
+                mine.simd_gt(none).select(f32x8::splat(simd, 0.5), none)
+            } else {
+                let total = mine + theirs;
+                total.simd_gt(none).select(mine / total, none)
+            };
+            shares.store_slice(share);
         }
     }
 
@@ -174,13 +181,7 @@ impl Around {
     #[inline(always)]
     fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach) {
         let agents = view.agents;
-        let query = Query {
-            x: ego.position.x,
-            y: ego.position.y,
-            range: reach.neighbor_distance,
-            most: reach.max_neighbors,
-            except: ego.row,
-        };
+        let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
         nearest(simd, view.cells, &agents.id, query, &mut self.crowd, &mut self.nearest);
         let (bodies, others) = (view.cells.bodies(), &mut self.others);
         let id = agents.id[ego.row];
@@ -195,7 +196,10 @@ impl Around {
             let velocity = Vec2::new(body.vx, body.vy);
             others.push(at - ego.position, velocity, ego.radius + body.radius, body.responsibility, part, row);
         }
-        others.weigh(simd, agents.responsibility[ego.row]);
+        let mine = agents.responsibility[ego.row];
+        // What is left of the last vector is nobody: fill it so that all can be alike.
+        others.share[others.len..others.len.next_multiple_of(LANES)].iter_mut().for_each(|share| *share = mine);
+        others.weigh(simd, mine);
     }
 
     /// Scripted bodies count by their surface: a wide one must be seen before its middle is near.

@@ -165,7 +165,7 @@ fn find<S: Simd>(simd: S, view: View<'_>, moves: &Moves, reach: f32, rows: &[u32
         let row = row as usize;
         let range = [agents.radius[row] + reach, view.widest + reach];
         touching.clear();
-        rows_within(simd, view.cells, view.position(row).into(), range, &mut crowd, #[inline(always)] |other| {
+        rows_within(simd, view.cells, row, range, &mut crowd, #[inline(always)] |other| {
             let near = NEARLY * (agents.radius[row] + agents.radius[other]);
             let squared = place(moves, row).distance_squared(place(moves, other));
             if other != row && squared < near * near && !touching.is_full() {

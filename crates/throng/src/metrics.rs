@@ -78,7 +78,7 @@ fn overlaps_of<S: Simd>(simd: S, view: View<'_>, rows: std::ops::Range<usize>) -
     for row in rows {
         let (place, radius) = (view.position(row), agents.radius[row]);
         let reach = [radius + view.widest, 2.0 * view.widest];
-        rows_within(simd, view.cells, place.into(), reach, &mut crowd, #[inline(always)] |other| {
+        rows_within(simd, view.cells, row, reach, &mut crowd, #[inline(always)] |other| {
             if other > row {
                 found.see(radius + agents.radius[other] - place.distance(view.position(other)));
             }

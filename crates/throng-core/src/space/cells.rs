@@ -39,7 +39,11 @@ pub struct Cells {
     per_metre: f32,
     columns: i32,
     lines: i32,
+    /// By the row before sorting, and by the row after it.
     cell_of: Vec<u32>,
+    cell: Vec<u32>,
+    /// Mean number of agents in an agent's cell.
+    company: f32,
 }
 
 /// What follows the last position: further away than any neighbour can be, and not a number to compare equal.
@@ -128,20 +132,29 @@ impl Cells {
         for &cell in &self.cell_of {
             self.first[cell as usize] += 1;
         }
-        let mut sum = 0;
+        let (mut sum, mut squares) = (0, 0u64);
         for first in &mut self.first {
+            squares += u64::from(*first) * u64::from(*first);
             sum += *first;
             *first = sum;
         }
+        self.company = squares as f32 / self.cell_of.len().max(1) as f32;
+    }
+
+    /// Mean number of agents in an agent's cell: tells whether cells have the right size.
+    pub fn company(&self) -> f32 {
+        self.company
     }
 
     /// Fills cells from their ends, which leaves `first` pointing at their beginnings, then sorts each by id.
     fn place(&mut self, id: &[u32], order: &mut Vec<u32>) {
         order.resize(self.cell_of.len(), 0);
+        self.cell.resize(self.cell_of.len(), 0);
         for (row, &cell) in self.cell_of.iter().enumerate().rev() {
             let slot = &mut self.first[cell as usize];
             *slot -= 1;
             order[*slot as usize] = row as u32;
+            self.cell[*slot as usize] = cell;
         }
         for cell in self.first.windows(2) {
             let members = &mut order[cell[0] as usize..cell[1] as usize];
@@ -151,16 +164,17 @@ impl Cells {
         }
     }
 
-    /// The cell that a place lies in.
+    /// The cell that a row lies in.
     #[inline(always)]
-    pub fn home(&self, x: f32, y: f32) -> [i32; 2] {
-        [coordinate(x, self.per_metre), coordinate(y, self.per_metre)]
+    pub(super) fn home(&self, row: usize) -> u32 {
+        self.cell[row]
     }
 
     /// Calls `visit` with runs of rows that together hold everybody within `range` of anywhere in a cell. Returns
     /// whether it did: where the torus is too small to tell the runs apart, it visits nobody.
     #[inline(always)]
-    pub(super) fn runs_around(&self, [column, line]: [i32; 2], range: f32, mut visit: impl FnMut(usize, usize)) -> bool {
+    pub(super) fn runs_around(&self, cell: u32, range: f32, mut visit: impl FnMut(usize, usize)) -> bool {
+        let (column, line) = (cell as i32 & (self.columns - 1), cell as i32 / self.columns);
         let each_way = (range * self.per_metre).min(1e9).ceil() as i32;
         if 2 * each_way + 1 >= self.columns.min(self.lines) {
             return false;

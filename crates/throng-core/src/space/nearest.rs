@@ -24,7 +24,7 @@ const SPARE: f32 = 1.4;
 /// through one short list without a jump.
 #[derive(Clone, Debug)]
 pub struct Crowd {
-    cell: Option<[i32; 2]>,
+    cell: Option<u32>,
     /// Within this squared distance the last one who looked found enough, with some to spare: the next one probably
     /// will too, and then has fewer to rank. Only a guess, never part of a result.
     guess: f32,
@@ -43,7 +43,7 @@ impl Default for Crowd {
 impl Crowd {
     /// Gathers everybody within `range` of a cell; `len` is past the end where they are too many.
     #[inline(always)]
-    fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: [i32; 2], range: f32) {
+    fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: u32, range: f32) {
         (self.cell, self.len) = (Some(cell), 0);
         let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
         let told_apart = cells.runs_around(cell, range, #[inline(always)] |start, end| {
@@ -72,16 +72,12 @@ impl Crowd {
 /// Whom to look for.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
-    /// Place, m.
-    pub x: f32,
-    /// Place, m.
-    pub y: f32,
+    /// Who asks, by row; does not count.
+    pub row: usize,
     /// Only those nearer than this, m.
     pub range: f32,
     /// At most this many, at most [`MAX_NEIGHBORS`].
     pub most: usize,
-    /// A row that does not count (the one who asks), or `usize::MAX`.
-    pub except: usize,
 }
 
 /// The rows found, nearest first, and the memory that finding them takes.
@@ -200,16 +196,16 @@ pub fn nearest<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, crowd:
     if query.most == 0 {
         return;
     }
-    let home = cells.home(query.x, query.y);
+    let home = cells.home(query.row);
     if crowd.cell != Some(home) {
         crowd.gather(simd, cells, home, query.range);
     }
     if crowd.len <= CROWD {
         let limit = limit(query);
-        search_crowd(simd, id, query, crowd, limit.min(crowd.guess), out);
+        search_crowd(simd, cells, id, query, crowd, limit.min(crowd.guess), out);
         if out.candidates < query.most && crowd.guess < limit {
             out.candidates = 0;
-            search_crowd(simd, id, query, crowd, limit, out);
+            search_crowd(simd, cells, id, query, crowd, limit, out);
         }
         out.select(simd, query.most, id);
         crowd.guess = if out.found == query.most { SPARE * out.distance_squared[query.most - 1] } else { f32::INFINITY };
@@ -231,9 +227,17 @@ fn limit(query: Query) -> f32 {
 }
 
 #[inline(always)]
-fn search_crowd<S: Simd>(simd: S, id: &[u32], query: Query, crowd: &Crowd, mut limit: f32, out: &mut Nearest) {
-    let (x, y) = (f32x8::splat(simd, query.x), f32x8::splat(simd, query.y));
-    let except = u32x8::splat(simd, query.except as u32);
+fn search_crowd<S: Simd>(
+    simd: S,
+    cells: &Cells,
+    id: &[u32],
+    query: Query,
+    crowd: &Crowd,
+    mut limit: f32,
+    out: &mut Nearest,
+) {
+    let (x, y) = (f32x8::splat(simd, cells.x[query.row]), f32x8::splat(simd, cells.y[query.row]));
+    let except = u32x8::splat(simd, query.row as u32);
     for block in (0..crowd.len).step_by(LANES) {
         let dx = f32x8::from_slice(simd, &crowd.x[block..block + LANES]) - x;
         let dy = f32x8::from_slice(simd, &crowd.y[block..block + LANES]) - y;
@@ -250,10 +254,10 @@ fn search_crowd<S: Simd>(simd: S, id: &[u32], query: Query, crowd: &Crowd, mut l
 #[inline(always)]
 fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: &mut Nearest) {
     let mut limit = limit(query);
-    let (x, y) = (f32x8::splat(simd, query.x), f32x8::splat(simd, query.y));
+    let (x, y) = (f32x8::splat(simd, cells.x[query.row]), f32x8::splat(simd, cells.y[query.row]));
     let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
-    let except = u32x8::splat(simd, query.except as u32);
-    cells.runs(query.x, query.y, query.range, #[inline(always)] |start, end| {
+    let except = u32x8::splat(simd, query.row as u32);
+    cells.runs(cells.x[query.row], cells.y[query.row], query.range, #[inline(always)] |start, end| {
         for block in (start..end).step_by(LANES) {
             let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - x;
             let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - y;
@@ -270,18 +274,18 @@ fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: 
     });
 }
 
-/// Calls `visit` with every row whose indexed position lies within `range` of a place, in no useful order. `crowd`
-/// must have been used with this index and with ranges up to `most` only.
+/// Calls `visit` with every row whose indexed position lies within `range` of that of `row` (itself too), in no useful
+/// order. `crowd` must have been used with this index and with ranges up to `most` only.
 #[inline(always)]
 pub fn rows_within<S: Simd>(
     simd: S,
     cells: &Cells,
-    [x, y]: [f32; 2],
+    row: usize,
     [range, most]: [f32; 2],
     crowd: &mut Crowd,
     mut visit: impl FnMut(usize),
 ) {
-    let home = cells.home(x, y);
+    let (home, x, y) = (cells.home(row), cells.x[row], cells.y[row]);
     if crowd.cell != Some(home) {
         crowd.gather(simd, cells, home, most);
     }
@@ -339,9 +343,10 @@ mod tests {
 
     fn brute_force(places: &[(f32, f32)], id: &[u32], query: Query) -> Vec<u32> {
         let mut all: Vec<(f32, u32)> = Vec::new();
+        let (ego_x, ego_y) = places[query.row];
         for (row, &(x, y)) in places.iter().enumerate() {
-            let d = (x - query.x) * (x - query.x) + (y - query.y) * (y - query.y);
-            if row != query.except && d < query.range * query.range {
+            let d = (x - ego_x) * (x - ego_x) + (y - ego_y) * (y - ego_y);
+            if row != query.row && d < query.range * query.range {
                 all.push((d, id[row]));
             }
         }
@@ -368,11 +373,10 @@ mod tests {
             who in 0usize..400,
         ) {
             let (cells, id, places) = indexed(&places, size);
-            let except = who % places.len();
-            let (x, y) = places[except];
-            let query = Query { x, y, range, most, except };
+            let row = who % places.len();
+            let query = Query { row, range, most };
             let (mut crowd, mut found) = (Crowd::default(), Nearest::default());
-            let mut too_many = Crowd { cell: Some(cells.home(x, y)), len: CROWD + 1, ..Crowd::default() };
+            let mut too_many = Crowd { cell: Some(cells.home(row)), len: CROWD + 1, ..Crowd::default() };
             for crowd in [&mut crowd, &mut too_many] {
                 dispatch!(Level::new(), simd => nearest(simd, &cells, &id, query, crowd, &mut found));
                 let found: Vec<u32> = found.rows().iter().map(|&row| id[row as usize]).collect();

@@ -59,8 +59,10 @@ pub struct World {
     pub cohorts: Vec<Cohort>,
     /// Scripted bodies.
     pub movers: Vec<Mover>,
+    /// As far as anybody looks, m.
+    pub furthest_look: f32,
     /// Side of the neighbour index's cells, m.
-    pub cell_size: f32,
+    cell_size: f32,
     /// The highest speed that anybody can have, m/s.
     pub fastest: f32,
     /// The largest radius, m.
@@ -119,7 +121,8 @@ impl World {
             gone: Vec::new(),
             cohorts: Vec::new(),
             movers: Vec::new(),
-            cell_size: 1.0,
+            furthest_look: 1.0,
+            cell_size: 0.0,
             fastest: 0.0,
             widest: 0.0,
             walls: Walls::default(),
@@ -162,6 +165,7 @@ impl World {
 
     /// Sorts rows in space and brings what is derived from the state up to date.
     pub fn settle(&mut self) {
+        self.choose_cell_size();
         let Scratch { order, spare, .. } = &mut self.scratch;
         let agents = &mut self.agents;
         self.cells.sort(&agents.x, &agents.y, &agents.id, self.cell_size, order);
@@ -170,6 +174,21 @@ impl World {
         let (time, dt) = (self.step as f64 * self.dt, self.dt);
         self.mover_states.clear();
         self.mover_states.extend(self.movers.iter().map(|mover| mover.state(time, dt)));
+    }
+
+    /// Cells as wide as anybody looks where the crowd is thin, so that many share one look around; narrower ones where
+    /// it is dense, so that a look around is not too long. A little more than the look, whatever the rounding.
+    fn choose_cell_size(&mut self) {
+        let widest = self.furthest_look * 1.0002;
+        let narrowest = widest / 8.0;
+        let company = self.cells.company();
+        if !(narrowest..=widest).contains(&self.cell_size) {
+            self.cell_size = widest;
+        } else if company > 16.0 && self.cell_size > narrowest * 1.5 {
+            self.cell_size /= 2.0;
+        } else if company < 2.0 && self.cell_size < widest / 1.5 {
+            self.cell_size *= 2.0;
+        }
     }
 
     /// Writes moves into the columns. Returns whether anybody has to be removed.

@@ -15,7 +15,7 @@ use throng_core::space::LANES;
 const MAX_PLANES: usize = MAX_WALLS + MAX_OTHERS + LANES;
 
 /// Half-planes, one column per property. Permitted is what lies on the line or to the left of its direction.
-/// Those of walls come first. After the last one stand zeros: a plane that permits everything.
+/// Those of walls come first. What stands behind the last one means nothing.
 #[derive(Clone, Debug)]
 pub struct Planes {
     /// How many.
@@ -69,22 +69,12 @@ impl Planes {
     pub fn violation(&self, i: usize, velocity: Vec2) -> f32 {
         det(self.direction(i), self.point(i) - velocity)
     }
-
-    /// Fills the last vector with planes that permit everything.
-    #[inline(always)]
-    pub(super) fn pad(&mut self) {
-        let end = self.len.next_multiple_of(LANES);
-        for column in [&mut self.px, &mut self.py, &mut self.dx, &mut self.dy] {
-            column[self.len..end].fill(0.0);
-        }
-    }
 }
 
 /// Adds a half-plane per other.
 #[inline(always)]
-pub fn peer_planes<S: Simd>(simd: S, ego: &Ego, others: &mut Others, time_horizon: f32, planes: &mut Planes) {
+pub fn peer_planes<S: Simd>(simd: S, ego: &Ego, others: &Others, time_horizon: f32, planes: &mut Planes) {
     let count = others.len.min(MAX_PLANES - LANES - planes.len);
-    pad(others, count);
     for block in (0..count).step_by(LANES) {
         let at = planes.len + block;
         let lanes = block_planes(simd, ego, others, block, time_horizon);
@@ -93,14 +83,6 @@ pub fn peer_planes<S: Simd>(simd: S, ego: &Ego, others: &mut Others, time_horizo
         }
     }
     planes.len += count;
-}
-
-/// Lanes beyond the last other must not trap or turn up NaN warnings: somebody far away who moves along.
-#[inline(always)]
-fn pad(others: &mut Others, count: usize) {
-    let end = count.next_multiple_of(LANES);
-    others.dx[count..end].fill(1.0);
-    others.reach[count..end].fill(0.0);
 }
 
 #[inline(always)]

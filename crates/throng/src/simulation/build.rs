@@ -80,8 +80,7 @@ impl Simulation {
         let world = &mut self.world;
         let reach = self.stages.microscale.iter().map(|local| local.model.looks());
         let furthest = reach.clone().map(|reach| reach.neighbor_distance).fold(0.0, f32::max);
-        // A little more than half: then two cells each way reach as far as anybody looks, whatever the rounding.
-        world.cell_size = if furthest > 0.0 { furthest * 0.5001 } else { 2.0 };
+        world.furthest_look = if furthest > 0.0 { furthest } else { 2.0 };
         world.fastest = world.agents.max_speed.iter().copied().fold(world.fastest, f32::max);
         world.widest = world.agents.radius.iter().copied().fold(world.widest, f32::max);
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
