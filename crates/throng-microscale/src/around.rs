@@ -5,8 +5,8 @@ use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x8, prelude::*};
 use glam::Vec2;
 use throng_core::handover::Intents;
-use throng_core::space::{Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
-use throng_core::world::View;
+use throng_core::space::{Body, Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
+use throng_core::world::{MoverState, View};
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
 pub const MAX_MOVERS: usize = 16;
@@ -69,11 +69,25 @@ pub struct Others {
 }
 
 impl Others {
-    fn push(&mut self, away: Vec2, velocity: Vec2, reach: f32, share: f32, part: f32, row: u32) {
+    /// Writes an agent behind the last one; whether it counts is for the caller to say. Its share is still its
+    /// responsibility, see [`Others::weigh`].
+    #[inline(always)]
+    fn put(&mut self, ego: &Ego, id: u32, row: u32, body: &Body) {
+        // Tells the compiler once what it would otherwise check for every column.
+        let i = self.len.min(MAX_OTHERS - 1);
+        (self.dx[i], self.dy[i]) = (body.x - ego.position.x, body.y - ego.position.y);
+        (self.vx[i], self.vy[i]) = (body.vx, body.vy);
+        self.reach[i] = ego.radius + body.radius;
+        self.share[i] = body.responsibility;
+        self.part[i] = if id < body.id { 1.0 } else { -1.0 };
+        self.row[i] = row;
+    }
+
+    fn push_mover(&mut self, ego: &Ego, mover: &MoverState, row: u32) {
         let i = self.len;
-        (self.dx[i], self.dy[i]) = (away.x, away.y);
-        (self.vx[i], self.vy[i]) = (velocity.x, velocity.y);
-        (self.reach[i], self.share[i], self.part[i], self.row[i]) = (reach, share, part, row);
+        (self.dx[i], self.dy[i]) = (mover.position - ego.position).into();
+        (self.vx[i], self.vy[i]) = mover.velocity.into();
+        (self.reach[i], self.share[i], self.part[i], self.row[i]) = (ego.radius + mover.radius, 1.0, 1.0, row);
         self.len += 1;
     }
 
@@ -172,6 +186,11 @@ impl Around {
         ego
     }
 
+    /// Must be called when the neighbour index has changed.
+    pub(crate) fn forget_crowd(&mut self) {
+        self.crowd.forget();
+    }
+
     /// How far away the nearest other agent is, squared, m².
     #[inline(always)]
     pub fn room_squared(&self) -> f32 {
@@ -185,16 +204,15 @@ impl Around {
         nearest(simd, view.cells, &agents.id, query, &mut self.crowd, &mut self.nearest);
         let (bodies, others) = (view.cells.bodies(), &mut self.others);
         let id = agents.id[ego.row];
+        let seen = |body: &Body| {
+            let at = Vec2::new(body.x, body.y);
+            !self.walls.iter().any(|wall| wall.blocks(ego.position, at))
+        };
         others.len = 0;
         for &row in self.nearest.rows() {
-            let body = bodies[row as usize];
-            let at = Vec2::new(body.x, body.y);
-            if !self.walls.is_empty() && self.walls.iter().any(|wall| wall.blocks(ego.position, at)) {
-                continue;
-            }
-            let part = if id < body.id { 1.0 } else { -1.0 };
-            let velocity = Vec2::new(body.vx, body.vy);
-            others.push(at - ego.position, velocity, ego.radius + body.radius, body.responsibility, part, row);
+            let body = &bodies[row as usize];
+            others.put(ego, id, row, body);
+            others.len += usize::from(self.walls.is_empty() || seen(body));
         }
         let mine = agents.responsibility[ego.row];
         // What is left of the last vector is nobody: fill it so that all can be alike.
@@ -205,11 +223,9 @@ impl Around {
     /// Scripted bodies count by their surface: a wide one must be seen before its middle is near.
     fn find_movers(&mut self, view: View<'_>, ego: &Ego, reach: &Reach) {
         for (index, mover) in view.movers.iter().enumerate() {
-            let away = mover.position - ego.position;
-            let radii = ego.radius + mover.radius;
-            let seen = away.length() - mover.radius < reach.neighbor_distance;
+            let seen = mover.position.distance(ego.position) - mover.radius < reach.neighbor_distance;
             if seen && self.others.len < MAX_OTHERS {
-                self.others.push(away, mover.velocity, radii, 1.0, 1.0, u32::MAX - index as u32);
+                self.others.push_mover(ego, mover, u32::MAX - index as u32);
             }
         }
     }

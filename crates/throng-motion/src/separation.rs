@@ -53,11 +53,15 @@ pub(crate) struct Contacts {
     touching: Vec<Touching>,
     /// From a row to its place in the lists above.
     place: Vec<u32>,
-    /// Places of those who overlap somebody now, where they have to go, and the round in which a place was listed.
+    /// Whether somebody in the lists overlaps somebody at first, and the round in which it was last looked at.
+    overlaps: Vec<bool>,
+    looked_at: Vec<u32>,
+    /// Places of those who overlap somebody now, and where they have to go.
     overlapping: Vec<u32>,
     corrected: Vec<Vec2>,
-    listed: Vec<u32>,
     spare: Vec<u32>,
+    /// Places of all who have been moved.
+    moved: Vec<u32>,
 }
 
 impl Separation {
@@ -90,16 +94,17 @@ impl Contacts {
             }
         }
         self.touching.resize(self.row.len(), Touching::new());
+        self.overlaps.resize(self.row.len(), false);
         let level = Level::new();
-        self.touching.par_chunks_mut(CHUNK).zip(self.row.par_chunks(CHUNK)).for_each(|(touching, row)| {
-            dispatch!(level, simd => find(simd, view, moves, reach, row, touching));
+        let lists = self.touching.par_chunks_mut(CHUNK).zip(self.overlaps.par_chunks_mut(CHUNK));
+        lists.zip(self.row.par_chunks(CHUNK)).for_each(|((touching, overlaps), row)| {
+            dispatch!(level, simd => find(simd, view, moves, reach, row, touching, overlaps));
         });
-        self.listed.clear();
-        self.listed.resize(self.row.len(), 0);
+        self.looked_at.clear();
+        self.looked_at.resize(self.row.len(), 0);
         self.overlapping.clear();
-        let all = 0..self.row.len();
-        let overlap = |&place: &usize| overlaps(view, moves, self.row[place] as usize, &self.touching[place]);
-        self.overlapping.extend(all.filter(overlap).map(|place| place as u32));
+        self.overlapping.extend((0..self.row.len() as u32).filter(|&place| self.overlaps[place as usize]));
+        self.moved.clear();
     }
 
     /// Moves everybody who overlaps somebody, all at once.
@@ -116,6 +121,7 @@ impl Contacts {
             let row = self.row[place as usize] as usize;
             (moves.x[row], moves.y[row]) = (*to).into();
         }
+        self.moved.extend_from_slice(&self.overlapping);
     }
 
     /// Only those who have moved, and those whom they may have moved into, can overlap somebody now.
@@ -125,7 +131,7 @@ impl Contacts {
         for &moved in &self.spare {
             let contacts = self.touching[moved as usize].iter().map(|&row| self.place[row as usize]);
             for place in std::iter::once(moved).chain(contacts).filter(|&place| place != NONE) {
-                if std::mem::replace(&mut self.listed[place as usize], round) != round {
+                if std::mem::replace(&mut self.looked_at[place as usize], round) != round {
                     self.overlapping.push(place);
                 }
             }
@@ -137,13 +143,10 @@ impl Contacts {
 
     /// The velocity that others see is the one that a body really had.
     fn take_velocities(&self, view: View<'_>, moves: &mut Moves) {
-        for &row in &self.row {
-            let row = row as usize;
-            let moved = place(moves, row) - (view.position(row) + velocity(moves, row) * view.dt);
-            if moved.length_squared() > TOLERANCE * TOLERANCE {
-                let taken = (place(moves, row) - view.position(row)) / view.dt;
-                (moves.vx[row], moves.vy[row]) = at_most(taken, view.agents.max_speed[row]).into();
-            }
+        for &moved in &self.moved {
+            let row = self.row[moved as usize] as usize;
+            let taken = (place(moves, row) - view.position(row)) / view.dt;
+            (moves.vx[row], moves.vy[row]) = at_most(taken, view.agents.max_speed[row]).into();
         }
     }
 }
@@ -158,10 +161,18 @@ fn struck(view: View<'_>, row: usize) -> bool {
 }
 
 #[inline(always)]
-fn find<S: Simd>(simd: S, view: View<'_>, moves: &Moves, reach: f32, rows: &[u32], touching: &mut [Touching]) {
+fn find<S: Simd>(
+    simd: S,
+    view: View<'_>,
+    moves: &Moves,
+    reach: f32,
+    rows: &[u32],
+    touching: &mut [Touching],
+    overlap: &mut [bool],
+) {
     let agents = view.agents;
     let mut crowd = Crowd::default();
-    for (&row, touching) in rows.iter().zip(touching) {
+    for ((&row, touching), overlap) in rows.iter().zip(touching).zip(overlap) {
         let row = row as usize;
         let range = [agents.radius[row] + reach, view.widest + reach];
         touching.clear();
@@ -172,6 +183,7 @@ fn find<S: Simd>(simd: S, view: View<'_>, moves: &Moves, reach: f32, rows: &[u32
                 touching.push(other as u32);
             }
         });
+        *overlap = overlaps(view, moves, row, touching);
     }
 }
 

@@ -55,7 +55,7 @@ fn main() {
                 for _ in 0..(steps / block).max(3) {
                     let t0 = sim.timings().total;
                     let t = std::time::Instant::now();
-                    for _ in 0..block { sim.step(); }
+                    sim.on_threads(|sim| for _ in 0..block { sim.step(); });
                     let e = t.elapsed().as_secs_f64() * 1e9 / (n * block) as f64;
                     let f = |d: std::time::Duration| d.as_secs_f64() * 1e9 / (n * block) as f64;
                     let tt = sim.timings().total;

@@ -5,7 +5,7 @@
 //! because it never branches on a distance.
 
 use super::Cells;
-use fearless_simd::{Simd, f32x8, mask32x8, prelude::*, u32x8};
+use fearless_simd::{Simd, f32x8, f32x16, mask32x8, prelude::*, u32x8, u32x16};
 
 /// Candidates handled at once.
 pub const LANES: usize = 8;
@@ -41,6 +41,11 @@ impl Default for Crowd {
 }
 
 impl Crowd {
+    /// Must be called when the index has changed.
+    pub fn forget(&mut self) {
+        self.cell = None;
+    }
+
     /// Gathers everybody within `range` of a cell; `len` is past the end where they are too many.
     #[inline(always)]
     fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: u32, range: f32) {
@@ -148,17 +153,17 @@ impl Nearest {
 
     #[inline(always)]
     fn rank_candidates<S: Simd>(&mut self, simd: S) {
-        let end = self.candidates.next_multiple_of(LANES);
-        self.candidate_distance_squared[self.candidates..end].fill(f32::INFINITY);
-        let one = u32x8::splat(simd, 1);
-        for block in (0..end).step_by(LANES) {
-            let mine = f32x8::from_slice(simd, &self.candidate_distance_squared[block..block + LANES]);
-            let mut nearer = u32x8::splat(simd, 0);
+        // Sixteen at once: mostly one vector holds them all. Ranks of what stands behind the last mean nothing.
+        const WIDE: usize = 2 * LANES;
+        let one = u32x16::splat(simd, 1);
+        for block in (0..self.candidates).step_by(WIDE) {
+            let mine = f32x16::from_slice(simd, &self.candidate_distance_squared[block..block + WIDE]);
+            let mut nearer = u32x16::splat(simd, 0);
             for &other in &self.candidate_distance_squared[..self.candidates] {
-                let is_nearer = f32x8::splat(simd, other).simd_lt(mine);
+                let is_nearer = f32x16::splat(simd, other).simd_lt(mine);
                 nearer = is_nearer.select(nearer + one, nearer);
             }
-            nearer.store_slice(&mut self.rank[block..block + LANES]);
+            nearer.store_slice(&mut self.rank[block..block + WIDE]);
         }
     }
 

@@ -5,6 +5,7 @@ use crate::catalog;
 use crate::record::RunInfo;
 use crate::scenario::{self, Cohort, FloorPlan, Goal, Scenario, Settings};
 use glam::{DVec2, Vec2};
+use std::sync::Arc;
 use throng_core::space::{Wall, Walls};
 use throng_motion::Bodies;
 use throng_core::world::{self, Agent, Mover, SETTING_OFF, Status, World};
@@ -71,7 +72,7 @@ impl Simulation {
             handover: Handover::default(),
             plan: plan(scenario),
             timings: Timings::default(),
-            pool,
+            pool: Arc::new(pool),
         })
     }
 

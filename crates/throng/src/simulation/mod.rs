@@ -12,6 +12,7 @@ use crate::record::RunInfo;
 use crate::scenario::{self, Action, Event, FloorPlan, Goal};
 use glam::{DVec2, Vec2};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::{Gone, Status, World};
@@ -26,7 +27,7 @@ pub struct Simulation {
     handover: Handover,
     plan: Plan,
     timings: Timings,
-    pool: rayon::ThreadPool,
+    pool: Arc<rayon::ThreadPool>,
 }
 
 /// The models. They hold parameters and scratch memory; what lasts is in the world.
@@ -103,6 +104,12 @@ impl Simulation {
             world.commit(moves, commands);
             clock.lap(|times| &mut times.commit);
         });
+    }
+
+    /// Runs `work` on the simulation's own threads. Steps that are taken inside begin at once; those taken from outside
+    /// first wake a thread, which for a thousand agents is a good part of a step.
+    pub fn on_threads<R: Send>(&mut self, work: impl FnOnce(&mut Simulation) -> R + Send) -> R {
+        Arc::clone(&self.pool).install(|| work(self))
     }
 
     /// Whether the time is over or everybody has arrived.
