@@ -87,7 +87,8 @@ impl Others {
         let i = self.len;
         (self.dx[i], self.dy[i]) = (mover.position - ego.position).into();
         (self.vx[i], self.vy[i]) = mover.velocity.into();
-        (self.reach[i], self.share[i], self.part[i], self.row[i]) = (ego.radius + mover.radius, 1.0, 1.0, row);
+        (self.reach[i], self.share[i], self.part[i], self.row[i]) =
+            (ego.radius + mover.radius, 1.0, 1.0, row);
         self.len += 1;
     }
 
@@ -169,7 +170,14 @@ const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES));
 impl Around {
     /// Looks around from a row.
     #[inline(always)]
-    pub fn look<S: Simd>(&mut self, simd: S, view: View<'_>, intents: &Intents, row: usize, reach: &Reach) -> Ego {
+    pub fn look<S: Simd>(
+        &mut self,
+        simd: S,
+        view: View<'_>,
+        intents: &Intents,
+        row: usize,
+        reach: &Reach,
+    ) -> Ego {
         let agents = view.agents;
         let ego = Ego {
             row,
@@ -216,7 +224,9 @@ impl Around {
         }
         let mine = agents.responsibility[ego.row];
         // What is left of the last vector is nobody: fill it so that all can be alike.
-        others.share[others.len..others.len.next_multiple_of(LANES)].iter_mut().for_each(|share| *share = mine);
+        others.share[others.len..others.len.next_multiple_of(LANES)]
+            .iter_mut()
+            .for_each(|share| *share = mine);
         others.weigh(simd, mine);
     }
 
@@ -241,7 +251,8 @@ impl Around {
             if distance >= range * range || !wall.faces(ego.position) {
                 continue;
             }
-            let nearer = |other: &Wall| other.closest(ego.position).distance_squared(ego.position) <= distance;
+            let nearer =
+                |other: &Wall| other.closest(ego.position).distance_squared(ego.position) <= distance;
             let place = self.walls.iter().position(|other| !nearer(other)).unwrap_or(self.walls.len());
             if self.walls.is_full() && place < MAX_WALLS {
                 self.walls.pop();

@@ -65,7 +65,13 @@ pub(crate) struct Contacts {
 }
 
 impl Separation {
-    pub(crate) fn run(&self, view: View<'_>, commands: &Commands, contacts: &mut Contacts, moves: &mut Moves) {
+    pub(crate) fn run(
+        &self,
+        view: View<'_>,
+        commands: &Commands,
+        contacts: &mut Contacts,
+        moves: &mut Moves,
+    ) {
         contacts.find(view, commands, moves);
         for round in 1..=self.iterations as u32 {
             if contacts.overlapping.is_empty() {
@@ -176,13 +182,21 @@ fn find<S: Simd>(
         let row = row as usize;
         let range = [agents.radius[row] + reach, view.widest + reach];
         touching.clear();
-        rows_within(simd, view.cells, row, range, &mut crowd, #[inline(always)] |other| {
-            let near = NEARLY * (agents.radius[row] + agents.radius[other]);
-            let squared = place(moves, row).distance_squared(place(moves, other));
-            if other != row && squared < near * near && !touching.is_full() {
-                touching.push(other as u32);
-            }
-        });
+        rows_within(
+            simd,
+            view.cells,
+            row,
+            range,
+            &mut crowd,
+            #[inline(always)]
+            |other| {
+                let near = NEARLY * (agents.radius[row] + agents.radius[other]);
+                let squared = place(moves, row).distance_squared(place(moves, other));
+                if other != row && squared < near * near && !touching.is_full() {
+                    touching.push(other as u32);
+                }
+            },
+        );
         *overlap = overlaps(view, moves, row, touching);
     }
 }
@@ -194,9 +208,10 @@ fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> b
     let closer = |other: Vec2, reach: f32| at.distance_squared(other) < (reach - TOLERANCE).max(0.0).powi(2);
     touching.iter().any(|&other| {
         closer(place(moves, other as usize), agents.radius[row] + agents.radius[other as usize])
-    }) || view.movers.iter().any(|mover| {
-        closer(mover.position + mover.velocity * view.dt, agents.radius[row] + mover.radius)
-    })
+    }) || view
+        .movers
+        .iter()
+        .any(|mover| closer(mover.position + mover.velocity * view.dt, agents.radius[row] + mover.radius))
 }
 
 /// Where a body is once it has done its part for all its contacts.

@@ -183,7 +183,9 @@ impl Cells {
         let to = column.wrapping_add(each_way) & (self.columns - 1);
         for offset in -each_way..=each_way {
             let base = (line.wrapping_add(offset) & (self.lines - 1)) * self.columns;
-            let mut run = |from: i32, to: i32| visit(self.first[from as usize] as usize, self.first[to as usize] as usize);
+            let mut run = |from: i32, to: i32| {
+                visit(self.first[from as usize] as usize, self.first[to as usize] as usize)
+            };
             if from <= to {
                 run(base + from, base + to + 1);
             } else {
