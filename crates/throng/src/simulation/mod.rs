@@ -74,6 +74,9 @@ struct Plan {
     next_event: usize,
     map: FloorPlan,
     map_changes: usize,
+    /// What the outline of an endless plane is drawn around; empty where the map never changes.
+    starts: Vec<DVec2>,
+    destinations: Vec<DVec2>,
     wall_range: f32,
 }
 
@@ -153,8 +156,10 @@ impl Simulation {
 
     /// The walkable area now, as WKT, where it has changed since the start.
     pub fn changed_geometry(&self) -> Option<String> {
-        let starts: Vec<DVec2> = (0..self.frame().len()).map(|row| self.frame().position(row)).collect();
-        (self.plan.map_changes > 0).then(|| scenario::to_wkt(&self.plan.map, &starts, &[]))
+        let Plan { map, map_changes, starts, destinations, .. } = &self.plan;
+        let frame = self.frame();
+        let present = || (0..frame.len()).map(|row| frame.position(row)).collect::<Vec<DVec2>>();
+        (*map_changes > 0).then(|| scenario::to_wkt_with(map, starts, destinations, &present()))
     }
 
     /// How often the map has changed.
