@@ -108,9 +108,10 @@ impl Simulation {
         });
     }
 
-    /// Whether the time is over or everybody has arrived.
+    /// Whether the time is over, or everybody has arrived and nobody will get another goal.
     pub fn is_done(&self) -> bool {
-        self.world.time() >= self.plan.until - 1e-9 || self.arrived() + self.put_aside() == self.agents()
+        let all_arrived = self.arrived() + self.put_aside() == self.agents();
+        self.world.time() >= self.plan.until - 1e-9 || (all_arrived && !self.plan.will_retarget(&self.world))
     }
 
     /// The crowd as it is now.
@@ -281,6 +282,15 @@ impl Plan {
         if self.map_changes != before {
             world.walls = build::walls(&self.map, world.origin, self.wall_range);
         }
+    }
+
+    /// Whether somebody who is present gets another goal before the end.
+    fn will_retarget(&self, world: &World) -> bool {
+        let mut ahead = self.events[self.next_event..].iter().filter(|event| event.at < self.until);
+        ahead.any(|event| match event.action {
+            Action::Retarget { cohort, .. } => world.agents.cohort.contains(&(cohort as u16)),
+            Action::AddObstacle { .. } | Action::RemoveObstacle(_) => false,
+        })
     }
 
     /// Brings the map to where it was after a number of events.
