@@ -132,7 +132,7 @@ impl Default for Around {
     }
 }
 
-const _: () = assert!(MAX_OTHERS % LANES == 0);
+const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES));
 
 impl Around {
     /// Looks around from a row.
