@@ -137,7 +137,14 @@ const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES));
 impl Around {
     /// Looks around from a row.
     #[inline(always)]
-    pub fn look<S: Simd>(&mut self, simd: S, view: View<'_>, intents: &Intents, row: usize, reach: &Reach) -> Ego {
+    pub fn look<S: Simd>(
+        &mut self,
+        simd: S,
+        view: View<'_>,
+        intents: &Intents,
+        row: usize,
+        reach: &Reach,
+    ) -> Ego {
         let agents = view.agents;
         let ego = Ego {
             row,
@@ -207,7 +214,8 @@ impl Around {
             if distance >= range * range || !wall.faces(ego.position) {
                 continue;
             }
-            let nearer = |other: &Wall| other.closest(ego.position).distance_squared(ego.position) <= distance;
+            let nearer =
+                |other: &Wall| other.closest(ego.position).distance_squared(ego.position) <= distance;
             let place = self.walls.iter().position(|other| !nearer(other)).unwrap_or(self.walls.len());
             if self.walls.is_full() && place < MAX_WALLS {
                 self.walls.pop();

@@ -98,7 +98,8 @@ impl Patience {
         if lag <= self.tolerance && frustration <= self.tolerance {
             return self.calm(frustration, ego.dt);
         }
-        let lag = if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
+        let lag =
+            if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
         let way = right_of_way(view, intents, around, ego);
         let next = if lag <= self.tolerance.max(frustration) {
             self.calm(frustration, ego.dt)
@@ -178,7 +179,11 @@ fn from_goal(view: View<'_>, ego: &Ego) -> f32 {
 #[inline(always)]
 fn lag(ego: &Ego, along: Vec2) -> f32 {
     let (wanted, preferred) = (along.length(), ego.preferred.length());
-    if wanted > 1e-3 { ((wanted - ego.velocity.dot(along) / wanted) / preferred).clamp(0.0, 1.0) } else { 0.0 }
+    if wanted > 1e-3 {
+        ((wanted - ego.velocity.dot(along) / wanted) / preferred).clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
 }
 
 /// The same along what walls leave of a velocity: who is held up by a wall has a question for the planner, and turning

@@ -51,7 +51,13 @@ pub(crate) struct Contacts {
 }
 
 impl Separation {
-    pub(crate) fn run(&self, view: View<'_>, commands: &Commands, contacts: &mut Contacts, moves: &mut Moves) {
+    pub(crate) fn run(
+        &self,
+        view: View<'_>,
+        commands: &Commands,
+        contacts: &mut Contacts,
+        moves: &mut Moves,
+    ) {
         contacts.find(view, commands, moves);
         for _ in 0..self.iterations {
             if contacts.part(view, moves) <= TOLERANCE {
@@ -68,10 +74,14 @@ impl Contacts {
         let agents = view.agents;
         let reach = 2.0 * view.fastest * view.dt + view.widest;
         let crowded = |&row: &u32| commands.room[row as usize] < agents.radius[row as usize] + reach;
-        let struck = |row: &u32| view.movers.iter().any(|mover| {
-            let reach = agents.radius[*row as usize] + mover.radius + (view.fastest + mover.velocity.length()) * view.dt;
-            mover.position.distance_squared(view.position(*row as usize)) < reach * reach
-        });
+        let struck = |row: &u32| {
+            view.movers.iter().any(|mover| {
+                let reach = agents.radius[*row as usize]
+                    + mover.radius
+                    + (view.fastest + mover.velocity.length()) * view.dt;
+                mover.position.distance_squared(view.position(*row as usize)) < reach * reach
+            })
+        };
         self.row.clear();
         self.row.extend((0..agents.len() as u32).filter(|row| crowded(row) || struck(row)));
         self.touching.resize(self.row.len(), Touching::new());
@@ -116,19 +126,34 @@ impl Contacts {
 }
 
 #[inline(always)]
-fn find<S: Simd>(simd: S, view: View<'_>, moves: &Moves, reach: f32, rows: &[u32], touching: &mut [Touching]) {
+fn find<S: Simd>(
+    simd: S,
+    view: View<'_>,
+    moves: &Moves,
+    reach: f32,
+    rows: &[u32],
+    touching: &mut [Touching],
+) {
     let agents = view.agents;
     for (&row, touching) in rows.iter().zip(touching) {
         let row = row as usize;
         let range = agents.radius[row] + reach;
         touching.clear();
-        rows_within(simd, view.cells, agents.x[row], agents.y[row], range, #[inline(always)] |other| {
-            let near = NEARLY * (agents.radius[row] + agents.radius[other]);
-            let squared = place(moves, row).distance_squared(place(moves, other));
-            if other != row && squared < near * near && !touching.is_full() {
-                touching.push(other as u32);
-            }
-        });
+        rows_within(
+            simd,
+            view.cells,
+            agents.x[row],
+            agents.y[row],
+            range,
+            #[inline(always)]
+            |other| {
+                let near = NEARLY * (agents.radius[row] + agents.radius[other]);
+                let squared = place(moves, row).distance_squared(place(moves, other));
+                if other != row && squared < near * near && !touching.is_full() {
+                    touching.push(other as u32);
+                }
+            },
+        );
     }
 }
 

@@ -77,11 +77,19 @@ fn overlaps_of<S: Simd>(simd: S, view: View<'_>, rows: std::ops::Range<usize>) -
     for row in rows {
         let (place, radius) = (view.position(row), agents.radius[row]);
         let reach = radius + view.widest;
-        rows_within(simd, view.cells, place.x, place.y, reach, #[inline(always)] |other| {
-            if other > row {
-                found.see(radius + agents.radius[other] - place.distance(view.position(other)));
-            }
-        });
+        rows_within(
+            simd,
+            view.cells,
+            place.x,
+            place.y,
+            reach,
+            #[inline(always)]
+            |other| {
+                if other > row {
+                    found.see(radius + agents.radius[other] - place.distance(view.position(other)));
+                }
+            },
+        );
         for mover in view.movers {
             found.see(radius + mover.radius - place.distance(mover.position));
         }

@@ -152,8 +152,13 @@ const BLOCK: &str = "[[-1, -1], [1, -1], [1, 1], [-1, 1]]";
 fn winding_repeated_and_collinear_vertices_do_not_matter() {
     for model in MODELS {
         let path = past_a_block(model, BLOCK, 0.0);
-        assert!(path.last().unwrap().distance(glam::DVec2::new(8.0, 0.5)) < 0.31, "{model}: {:?}", path.last());
-        let closest = path.iter().map(|p| (p.abs() - 1.0).max(glam::DVec2::ZERO).length()).fold(9.0, f64::min);
+        assert!(
+            path.last().unwrap().distance(glam::DVec2::new(8.0, 0.5)) < 0.31,
+            "{model}: {:?}",
+            path.last()
+        );
+        let closest =
+            path.iter().map(|p| (p.abs() - 1.0).max(glam::DVec2::ZERO).length()).fold(9.0, f64::min);
         assert!(closest > 0.299, "{model}: {closest} m from the block");
         for other in [
             "[[-1, 1], [1, 1], [1, -1], [-1, -1]]",
@@ -173,11 +178,8 @@ fn a_map_far_from_zero_moves_like_one_at_zero() {
     for model in MODELS {
         let path = past_a_block(model, BLOCK, 0.0);
         for offset in [1e6, 1e8] {
-            let shifted = format!(
-                "[[{0}, {0}], [{1}, {0}], [{1}, {1}], [{0}, {1}]]",
-                offset - 1.0,
-                offset + 1.0
-            );
+            let shifted =
+                format!("[[{0}, {0}], [{1}, {0}], [{1}, {1}], [{0}, {1}]]", offset - 1.0, offset + 1.0);
             let off = deviation(&path, &past_a_block(model, &shifted, offset));
             assert!(off < 0.01, "{model} at {offset:e} m: {off} m off");
         }
@@ -196,8 +198,9 @@ fn a_crowd_far_from_zero_moves_like_one_at_zero() {
         );
         let mut simulation = simulate(&text);
         (0..60).for_each(|_| simulation.step());
-        let mut places: Vec<(u32, glam::DVec2)> =
-            (0..12).map(|row| (simulation.frame().id[row], simulation.frame().position(row) - offset)).collect();
+        let mut places: Vec<(u32, glam::DVec2)> = (0..12)
+            .map(|row| (simulation.frame().id[row], simulation.frame().position(row) - offset))
+            .collect();
         places.sort_by_key(|&(id, _)| id);
         places.into_iter().map(|(_, place)| place).collect::<Vec<_>>()
     };
@@ -226,7 +229,9 @@ fn a_start_inside_an_obstacle_names_the_agent_and_the_obstacle() {
 
 #[test]
 fn numbers_that_are_none_name_their_key() {
-    let agents = |line: &str| format!("[[agents]]\nplace = {{ points = [[0, 0]] }}\ngoal = {{ point = [9, 0] }}\n{line}");
+    let agents = |line: &str| {
+        format!("[[agents]]\nplace = {{ points = [[0, 0]] }}\ngoal = {{ point = [9, 0] }}\n{line}")
+    };
     for (body, key) in [
         (agents("radius = nan"), "radius"),
         (agents("radius = 0"), "radius"),
@@ -294,10 +299,15 @@ fn nobody_crosses_a_wall() {
                     for (a, b) in wall {
                         let side = |p: glam::DVec2| (b - a).perp_dot(p - a).signum();
                         let along = |p: glam::DVec2| (p - a).dot(b - a) / (b - a).length_squared();
-                        let crossed = side(*from) != side(*to) && (0.0..1.0).contains(&along(*from)) && (0.0..1.0).contains(&along(*to));
+                        let crossed = side(*from) != side(*to)
+                            && (0.0..1.0).contains(&along(*from))
+                            && (0.0..1.0).contains(&along(*to));
                         assert!(!crossed, "{model}, {motion}: agent {id} from {from} to {to}");
                     }
-                    assert!(to.x.abs() < 12.0 && to.y.abs() < 9.0, "{model}, {motion}: agent {id} left the room at {to}");
+                    assert!(
+                        to.x.abs() < 12.0 && to.y.abs() < 9.0,
+                        "{model}, {motion}: agent {id} left the room at {to}"
+                    );
                 }
                 before = after;
             }

@@ -112,7 +112,12 @@ impl Cells {
     /// Calls `visit` with runs of rows that together hold everybody within `range` of anywhere in a cell. Returns
     /// whether it did: where the torus is too small to tell the runs apart, it visits nobody.
     #[inline(always)]
-    pub(super) fn runs_around(&self, [column, line]: [i32; 2], range: f32, mut visit: impl FnMut(usize, usize)) -> bool {
+    pub(super) fn runs_around(
+        &self,
+        [column, line]: [i32; 2],
+        range: f32,
+        mut visit: impl FnMut(usize, usize),
+    ) -> bool {
         let each_way = (range * self.per_metre).min(1e9).ceil() as i32;
         if 2 * each_way + 1 >= self.columns.min(self.lines) {
             return false;
@@ -121,7 +126,9 @@ impl Cells {
         let to = column.wrapping_add(each_way) & (self.columns - 1);
         for offset in -each_way..=each_way {
             let base = (line.wrapping_add(offset) & (self.lines - 1)) * self.columns;
-            let mut run = |from: i32, to: i32| visit(self.first[from as usize] as usize, self.first[to as usize] as usize);
+            let mut run = |from: i32, to: i32| {
+                visit(self.first[from as usize] as usize, self.first[to as usize] as usize)
+            };
             if from <= to {
                 run(base + from, base + to + 1);
             } else {

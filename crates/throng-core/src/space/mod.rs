@@ -5,5 +5,5 @@ mod nearest;
 mod walls;
 
 pub use cells::Cells;
-pub use nearest::{LANES, Crowd, MAX_NEIGHBORS, Nearest, Query, nearest, rows_within};
+pub use nearest::{Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, nearest, rows_within};
 pub use walls::{Wall, Walls};

@@ -30,7 +30,13 @@ pub struct Crowd {
 
 impl Default for Crowd {
     fn default() -> Crowd {
-        Crowd { cell: None, len: 0, x: [0.0; CROWD + LANES], y: [0.0; CROWD + LANES], row: [0; CROWD + LANES] }
+        Crowd {
+            cell: None,
+            len: 0,
+            x: [0.0; CROWD + LANES],
+            y: [0.0; CROWD + LANES],
+            row: [0; CROWD + LANES],
+        }
     }
 }
 
@@ -40,20 +46,27 @@ impl Crowd {
     fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: [i32; 2], range: f32) {
         (self.cell, self.len) = (Some(cell), 0);
         let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
-        let told_apart = cells.runs_around(cell, range, #[inline(always)] |start, end| {
-            if self.len + (end - start) > CROWD {
-                self.len = CROWD + 1;
-                return;
-            }
-            // Whole vectors: what is copied beyond the end is overwritten by the next run.
-            for block in (start..end).step_by(LANES) {
-                let at = self.len + block - start;
-                f32x8::from_slice(simd, &cells.x[block..block + LANES]).store_slice(&mut self.x[at..at + LANES]);
-                f32x8::from_slice(simd, &cells.y[block..block + LANES]).store_slice(&mut self.y[at..at + LANES]);
-                (lane + u32x8::splat(simd, block as u32)).store_slice(&mut self.row[at..at + LANES]);
-            }
-            self.len += end - start;
-        });
+        let told_apart = cells.runs_around(
+            cell,
+            range,
+            #[inline(always)]
+            |start, end| {
+                if self.len + (end - start) > CROWD {
+                    self.len = CROWD + 1;
+                    return;
+                }
+                // Whole vectors: what is copied beyond the end is overwritten by the next run.
+                for block in (start..end).step_by(LANES) {
+                    let at = self.len + block - start;
+                    f32x8::from_slice(simd, &cells.x[block..block + LANES])
+                        .store_slice(&mut self.x[at..at + LANES]);
+                    f32x8::from_slice(simd, &cells.y[block..block + LANES])
+                        .store_slice(&mut self.y[at..at + LANES]);
+                    (lane + u32x8::splat(simd, block as u32)).store_slice(&mut self.row[at..at + LANES]);
+                }
+                self.len += end - start;
+            },
+        );
         if !told_apart {
             self.len = CROWD + 1;
         }
@@ -187,7 +200,14 @@ impl Nearest {
 
 /// Finds the nearest, nearest first, ties by id. `crowd` must have been used with this index and range only.
 #[inline(always)]
-pub fn nearest<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, crowd: &mut Crowd, out: &mut Nearest) {
+pub fn nearest<S: Simd>(
+    simd: S,
+    cells: &Cells,
+    id: &[u32],
+    query: Query,
+    crowd: &mut Crowd,
+    out: &mut Nearest,
+) {
     (out.found, out.candidates) = (0, 0);
     let query = Query { most: query.most.min(MAX_NEIGHBORS), ..query };
     if query.most == 0 {
@@ -238,40 +258,60 @@ fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: 
     let (x, y) = (f32x8::splat(simd, query.x), f32x8::splat(simd, query.y));
     let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
     let except = u32x8::splat(simd, query.except as u32);
-    cells.runs(query.x, query.y, query.range, #[inline(always)] |start, end| {
-        for block in (start..end).step_by(LANES) {
-            let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - x;
-            let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - y;
-            let rows = lane + u32x8::splat(simd, block as u32);
-            let distance_squared = dx * dx + dy * dy;
-            let in_run = mask32x8::from_bitmask(simd, below(end - block));
-            let near = distance_squared.simd_le(f32x8::splat(simd, limit)) & rows.simd_ne(except) & in_run;
-            out.add(distance_squared, rows, near);
-            if out.candidates > BUFFER - LANES {
-                limit = out.shrink(simd, query.most, id);
+    cells.runs(
+        query.x,
+        query.y,
+        query.range,
+        #[inline(always)]
+        |start, end| {
+            for block in (start..end).step_by(LANES) {
+                let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - x;
+                let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - y;
+                let rows = lane + u32x8::splat(simd, block as u32);
+                let distance_squared = dx * dx + dy * dy;
+                let in_run = mask32x8::from_bitmask(simd, below(end - block));
+                let near =
+                    distance_squared.simd_le(f32x8::splat(simd, limit)) & rows.simd_ne(except) & in_run;
+                out.add(distance_squared, rows, near);
+                if out.candidates > BUFFER - LANES {
+                    limit = out.shrink(simd, query.most, id);
+                }
             }
-        }
-        limit.sqrt() * (1.0 + 1e-6)
-    });
+            limit.sqrt() * (1.0 + 1e-6)
+        },
+    );
 }
 
 /// Calls `visit` with every row whose indexed position lies within `range` of a place, in no useful order.
 #[inline(always)]
-pub fn rows_within<S: Simd>(simd: S, cells: &Cells, x: f32, y: f32, range: f32, mut visit: impl FnMut(usize)) {
+pub fn rows_within<S: Simd>(
+    simd: S,
+    cells: &Cells,
+    x: f32,
+    y: f32,
+    range: f32,
+    mut visit: impl FnMut(usize),
+) {
     let (ego_x, ego_y) = (f32x8::splat(simd, x), f32x8::splat(simd, y));
     let limit = f32x8::splat(simd, range * range);
-    cells.runs(x, y, range, #[inline(always)] |start, end| {
-        for block in (start..end).step_by(LANES) {
-            let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
-            let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - ego_y;
-            let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask() & below(end - block);
-            while near != 0 {
-                visit(block + near.trailing_zeros() as usize);
-                near &= near - 1;
+    cells.runs(
+        x,
+        y,
+        range,
+        #[inline(always)]
+        |start, end| {
+            for block in (start..end).step_by(LANES) {
+                let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
+                let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - ego_y;
+                let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask() & below(end - block);
+                while near != 0 {
+                    visit(block + near.trailing_zeros() as usize);
+                    near &= near - 1;
+                }
             }
-        }
-        range
-    });
+            range
+        },
+    );
 }
 
 /// The lowest `count` bits.
@@ -344,7 +384,8 @@ mod tests {
 
     #[test]
     fn order_does_not_depend_on_the_order_before() {
-        let places: Vec<(f32, f32)> = (0..200).map(|i| ((i * 37 % 61) as f32, (i * 17 % 53) as f32)).collect();
+        let places: Vec<(f32, f32)> =
+            (0..200).map(|i| ((i * 37 % 61) as f32, (i * 17 % 53) as f32)).collect();
         let id: Vec<u32> = (0..200).collect();
         let by_id = |rows: &[usize]| {
             let x: Vec<f32> = rows.iter().map(|&row| places[row].0).collect();

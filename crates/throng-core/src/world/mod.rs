@@ -223,7 +223,9 @@ impl World {
                     if status[row] == Status::Waiting && time >= start[row] {
                         status[row] = Status::Walking;
                     }
-                    if status[row] == Status::Walking && cohort.reached(to, Vec2::new(goal_x[row], goal_y[row])) {
+                    if status[row] == Status::Walking
+                        && cohort.reached(to, Vec2::new(goal_x[row], goal_y[row]))
+                    {
                         status[row] = Status::Arrived;
                         arrival[row] = time;
                         keep[row] = !cohort.leaves;
@@ -245,7 +247,8 @@ impl World {
                 arrival: agents.arrival[row],
                 start: agents.start[row],
                 walked: agents.walked[row],
-                put_aside: agents.status[row] != Status::Arrived || !self.cohorts[agents.cohort[row] as usize].leaves,
+                put_aside: agents.status[row] != Status::Arrived
+                    || !self.cohorts[agents.cohort[row] as usize].leaves,
             });
         }
         self.gone[before..].sort_unstable_by_key(|gone| gone.id);
@@ -258,8 +261,15 @@ impl World {
         let row_hash = |row: usize| {
             let mut hash = mix(u64::from(a.id[row]) ^ 0x7468_726f_6e67);
             for value in [
-                a.x[row], a.y[row], a.vx[row], a.vy[row], a.goal_x[row], a.goal_y[row], a.arrival[row],
-                a.frustration[row], a.walked[row],
+                a.x[row],
+                a.y[row],
+                a.vx[row],
+                a.vy[row],
+                a.goal_x[row],
+                a.goal_y[row],
+                a.arrival[row],
+                a.frustration[row],
+                a.walked[row],
             ] {
                 hash = mix(hash ^ u64::from(value.to_bits()));
             }

@@ -58,7 +58,11 @@ impl Cone {
 #[inline(always)]
 fn above(start: f32, slope: f32) -> (f32, f32) {
     if slope.abs() < 1e-9 {
-        return if start > 1e-6 { (f32::NEG_INFINITY, f32::INFINITY) } else { (f32::INFINITY, f32::NEG_INFINITY) };
+        return if start > 1e-6 {
+            (f32::NEG_INFINITY, f32::INFINITY)
+        } else {
+            (f32::INFINITY, f32::NEG_INFINITY)
+        };
     }
     let zero = -start / slope;
     if slope > 0.0 { (zero, f32::INFINITY) } else { (f32::NEG_INFINITY, zero) }

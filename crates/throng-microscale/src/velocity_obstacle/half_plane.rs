@@ -88,7 +88,9 @@ pub fn peer_planes<S: Simd>(simd: S, ego: &Ego, others: &mut Others, time_horizo
     for block in (0..count).step_by(LANES) {
         let at = planes.len + block;
         let lanes = block_planes(simd, ego, others, block, time_horizon);
-        for (column, lanes) in [&mut planes.px, &mut planes.py, &mut planes.dx, &mut planes.dy].into_iter().zip(lanes) {
+        for (column, lanes) in
+            [&mut planes.px, &mut planes.py, &mut planes.dx, &mut planes.dy].into_iter().zip(lanes)
+        {
             lanes.store_slice(&mut column[at..at + LANES]);
         }
     }
@@ -104,7 +106,13 @@ fn pad(others: &mut Others, count: usize) {
 }
 
 #[inline(always)]
-fn block_planes<S: Simd>(simd: S, ego: &Ego, others: &Others, block: usize, time_horizon: f32) -> [f32x8<S>; 4] {
+fn block_planes<S: Simd>(
+    simd: S,
+    ego: &Ego,
+    others: &Others,
+    block: usize,
+    time_horizon: f32,
+) -> [f32x8<S>; 4] {
     let load = |column: &[f32; MAX_OTHERS]| f32x8::from_slice(simd, &column[block..block + LANES]);
     let splat = |value: f32| f32x8::splat(simd, value);
     let (dx, dy, radii) = (load(&others.dx), load(&others.dy), load(&others.reach));

@@ -169,12 +169,7 @@ pub fn to_wkt(plan: &FloorPlan, starts: &[DVec2], others: &[DVec2]) -> String {
 }
 
 /// The same, with people who stand somewhere now: they help to choose a part, and leave the outline as it is.
-pub(crate) fn to_wkt_with(
-    plan: &FloorPlan,
-    starts: &[DVec2],
-    others: &[DVec2],
-    present: &[DVec2],
-) -> String {
+pub(crate) fn to_wkt_with(plan: &FloorPlan, starts: &[DVec2], others: &[DVec2], present: &[DVec2]) -> String {
     let walkable = plan.walkable.iter().flatten().flatten();
     let obstacles = plan.obstacles.iter().flat_map(|(_, ring)| ring);
     let walls = plan.walls.iter().flatten();

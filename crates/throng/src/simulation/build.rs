@@ -6,8 +6,8 @@ use crate::record::RunInfo;
 use crate::scenario::{self, Action, Cohort, FloorPlan, Goal, Scenario, Settings};
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
-use throng_motion::Bodies;
 use throng_core::world::{self, Agent, Mover, SETTING_OFF, Status, World};
+use throng_motion::Bodies;
 
 /// Why a scenario cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -168,7 +168,8 @@ fn origin(scenario: &Scenario) -> DVec2 {
     for agent in scenario.cohorts.iter().flat_map(|cohort| &cohort.agents) {
         see(agent.position);
     }
-    let rings = scenario.map.obstacles.iter().map(|(_, ring)| ring).chain(scenario.map.walkable.iter().flatten());
+    let rings =
+        scenario.map.obstacles.iter().map(|(_, ring)| ring).chain(scenario.map.walkable.iter().flatten());
     rings.chain(&scenario.map.walls).flatten().for_each(|&place| see(place));
     if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO }
 }
@@ -225,7 +226,9 @@ fn shared(cohort: &Cohort, scenario: &Scenario, origin: DVec2) -> world::Cohort 
 pub(super) fn area(areas: &[Vec<DVec2>], goal: Goal, origin: DVec2) -> Option<Vec<Vec2>> {
     match goal {
         Goal::Point(_) => None,
-        Goal::Area(area) => Some(areas.get(area as usize)?.iter().map(|&place| local(place, origin)).collect()),
+        Goal::Area(area) => {
+            Some(areas.get(area as usize)?.iter().map(|&place| local(place, origin)).collect())
+        }
     }
 }
 

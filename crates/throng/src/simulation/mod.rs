@@ -224,7 +224,10 @@ impl Simulation {
             walked[fate.cohort as usize] += f64::from(fate.walked);
         }
         // From zero: a sum over nothing would be -0.
-        (walked.iter().fold(0.0, |sum, length| sum + length), self.plan.cohorts.iter().cloned().zip(walked).collect())
+        (
+            walked.iter().fold(0.0, |sum, length| sum + length),
+            self.plan.cohorts.iter().cloned().zip(walked).collect(),
+        )
     }
 
     /// What became of everybody, present or gone, by id: sums over it are the same in any order of rows.
@@ -309,7 +312,8 @@ impl Plan {
     }
 
     fn retarget(&self, world: &mut World, cohort: usize, goals: &[Goal]) {
-        world.cohorts[cohort].area = goals.first().and_then(|&goal| build::area(&self.areas, goal, world.origin));
+        world.cohorts[cohort].area =
+            goals.first().and_then(|&goal| build::area(&self.areas, goal, world.origin));
         let agents = &mut world.agents;
         for row in (0..agents.id.len()).filter(|&row| agents.cohort[row] as usize == cohort) {
             let member = (agents.id[row] - self.first_id[cohort]) as usize;
