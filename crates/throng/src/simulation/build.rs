@@ -3,7 +3,7 @@
 use super::{Handover, Local, Plan, Simulation, Stages, Timings, local};
 use crate::catalog;
 use crate::record::RunInfo;
-use crate::scenario::{self, Cohort, FloorPlan, Goal, Scenario, Settings};
+use crate::scenario::{self, Action, Cohort, FloorPlan, Goal, Scenario, Settings};
 use glam::{DVec2, Vec2};
 use std::sync::Arc;
 use throng_core::space::{Wall, Walls};
@@ -97,6 +97,7 @@ fn plan(scenario: &Scenario) -> Plan {
         *next += cohort.agents.len() as u32;
         Some(first)
     });
+    let changes_map = scenario.events.iter().any(|event| !matches!(event.action, Action::Retarget { .. }));
     Plan {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -111,6 +112,8 @@ fn plan(scenario: &Scenario) -> Plan {
         next_event: 0,
         map: scenario.map.clone(),
         map_changes: 0,
+        starts: if changes_map { scenario.starts() } else { Vec::new() },
+        destinations: if changes_map { scenario.destinations() } else { Vec::new() },
         wall_range: 0.0,
     }
 }

@@ -75,6 +75,9 @@ struct Plan {
     next_event: usize,
     map: FloorPlan,
     map_changes: usize,
+    /// What the outline of an endless plane is drawn around; empty where the map never changes.
+    starts: Vec<DVec2>,
+    destinations: Vec<DVec2>,
     wall_range: f32,
 }
 
@@ -112,9 +115,10 @@ impl Simulation {
         Arc::clone(&self.pool).install(|| work(self))
     }
 
-    /// Whether the time is over or everybody has arrived.
+    /// Whether the time is over, or everybody has arrived and nobody will get another goal.
     pub fn is_done(&self) -> bool {
-        self.world.time() >= self.plan.until - 1e-9 || self.arrived() + self.put_aside() == self.agents()
+        let all_arrived = self.arrived() + self.put_aside() == self.agents();
+        self.world.time() >= self.plan.until - 1e-9 || (all_arrived && !self.plan.will_retarget(&self.world))
     }
 
     /// The crowd as it is now.
@@ -160,8 +164,10 @@ impl Simulation {
 
     /// The walkable area now, as WKT, where it has changed since the start.
     pub fn changed_geometry(&self) -> Option<String> {
-        let starts: Vec<DVec2> = (0..self.frame().len()).map(|row| self.frame().position(row)).collect();
-        (self.plan.map_changes > 0).then(|| scenario::to_wkt(&self.plan.map, &starts, &[]))
+        let Plan { map, map_changes, starts, destinations, .. } = &self.plan;
+        let frame = self.frame();
+        let present = || (0..frame.len()).map(|row| frame.position(row)).collect::<Vec<DVec2>>();
+        (*map_changes > 0).then(|| scenario::to_wkt_with(map, starts, destinations, &present()))
     }
 
     /// How often the map has changed.
@@ -286,6 +292,15 @@ impl Plan {
         if self.map_changes != before {
             world.walls = build::walls(&self.map, world.origin, self.wall_range);
         }
+    }
+
+    /// Whether somebody who is present gets another goal before the end.
+    fn will_retarget(&self, world: &World) -> bool {
+        let mut ahead = self.events[self.next_event..].iter().filter(|event| event.at < self.until);
+        ahead.any(|event| match event.action {
+            Action::Retarget { cohort, .. } => world.agents.cohort.contains(&(cohort as u16)),
+            Action::AddObstacle { .. } | Action::RemoveObstacle(_) => false,
+        })
     }
 
     /// Brings the map to where it was after a number of events.
