@@ -38,7 +38,7 @@ formatting() {
 
 lints() {
     component clippy clippy
-    cargo clippy --release --workspace --all-targets --all-features -- -D warnings
+    cargo clippy --release --workspace --all-targets -- -D warnings
 }
 
 # Also that the pages name no path that does not exist.
