@@ -208,7 +208,9 @@ fn lag(ego: &Ego, along: Vec2) -> f32 {
 fn lag_beside_walls<S: Simd>(simd: S, around: &mut Around, ego: &Ego, reach: &Reach, tried: Vec2) -> f32 {
     let Around { walls, planes, projected, .. } = around;
     planes.clear();
-    wall_planes(ego, walls, reach.time_horizon_obstacles, planes);
+    // A model that knows of no walls looks no time ahead, and a cone cannot be cut off there.
+    let horizon = if reach.time_horizon_obstacles > 0.0 { reach.time_horizon_obstacles } else { ego.dt };
+    wall_planes(ego, walls, horizon, planes);
     lag(ego, closest(simd, planes, projected, tried, ego.max_speed))
 }
 

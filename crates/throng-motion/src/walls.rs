@@ -4,7 +4,7 @@
 use glam::Vec2;
 use rayon::prelude::*;
 use throng_core::CHUNK;
-use throng_core::geom::{det, left, unit_or};
+use throng_core::geom::{at_most, det, left, unit_or};
 use throng_core::handover::Moves;
 use throng_core::space::Wall;
 use throng_core::world::View;
@@ -27,7 +27,9 @@ pub(crate) fn hold(view: View<'_>, moves: &mut Moves) {
             let held = held(view, from, to, view.agents.radius[row]);
             if held != to {
                 (x[i], y[i]) = held.into();
-                (vx[i], vy[i]) = ((held - from) / view.dt).into();
+                // Somebody who was too close to a wall is put beside it at once, which is no speed of its own.
+                let taken = at_most((held - from) / view.dt, view.agents.max_speed[row]);
+                (vx[i], vy[i]) = taken.into();
             }
         }
     });
@@ -35,6 +37,8 @@ pub(crate) fn hold(view: View<'_>, moves: &mut Moves) {
 
 /// Where a body ends that wants to go straight `from` here `to` there.
 fn held(view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Vec2 {
+    // A large scripted body can push further than the index of walls knows, which no legs could: not so far at once.
+    let to = from + at_most(to - from, 0.99 * view.walls.range());
     let mut walls = view.walls.near(from).peekable();
     if walls.peek().is_none() {
         return to;

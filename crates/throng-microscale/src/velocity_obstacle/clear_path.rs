@@ -129,3 +129,88 @@ impl Search<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::oracle::{Line, lines, meeting, on_circle, planes_of, unit};
+    use super::*;
+    use glam::DVec2;
+    use proptest::prelude::*;
+
+    const MAX_SPEED: f32 = 2.0;
+    const NEARLY: f32 = 2e-3;
+
+    fn cone() -> impl Strategy<Value = Cone> {
+        let part = prop_oneof![4 => 0.05f32..1.4, 1 => Just(std::f32::consts::FRAC_PI_2)];
+        (-2.0f32..2.0, -2.0f32..2.0, 0.0f32..std::f32::consts::TAU, part).prop_map(|(x, y, towards, half)| Cone {
+            apex: Vec2::new(x, y),
+            left: unit(towards + half),
+            right: unit(towards - half),
+        })
+    }
+
+    fn sides(cones: &[Cone]) -> impl Iterator<Item = Line> {
+        cones.iter().flat_map(|cone| {
+            [cone.left, cone.right]
+                .map(|side| Line { point: cone.apex.as_dvec2(), direction: side.as_dvec2().normalize() })
+        })
+    }
+
+    /// The distance from `preferred` to the nearest velocity that is clearly free but for the sides it lies on:
+    /// projections, intersections of any two lines, and intersections with the speed circle.
+    fn brute_force(cones: &[Cone], walls: &[Line], preferred: Vec2) -> Option<f32> {
+        let lines: Vec<Line> = sides(cones).chain(walls.iter().copied()).collect();
+        let wanted = preferred.as_dvec2();
+        // With each candidate the lines that it lies on.
+        let mut candidates: Vec<(DVec2, [usize; 2])> = vec![(wanted, [usize::MAX; 2])];
+        for (index, line) in lines.iter().enumerate() {
+            let foot = line.point + line.direction * line.direction.dot(wanted - line.point);
+            candidates.push((foot, [index; 2]));
+            candidates.extend(on_circle(line, f64::from(MAX_SPEED)).map(|place| (place, [index; 2])));
+            for (other, second) in lines[..index].iter().enumerate() {
+                candidates.extend(meeting(line, second).map(|place| (place, [index, other])));
+            }
+        }
+        let is_free = |(place, on): &(DVec2, [usize; 2])| {
+            let velocity = place.as_vec2();
+            let clear_of_cones = cones.iter().enumerate().all(|(index, cone)| {
+                let own = on.iter().any(|&line| line / 2 == index);
+                !cone.forbids(velocity, if own { 1e-5 } else { -NEARLY })
+            });
+            let clear_of_walls = walls.iter().enumerate().all(|(index, wall)| {
+                let own = on.contains(&(2 * cones.len() + index));
+                wall.violation(*place) <= if own { 1e-5 } else { -f64::from(NEARLY) }
+            });
+            clear_of_cones && clear_of_walls && place.length() <= f64::from(MAX_SPEED) + 1e-6
+        };
+        let free = candidates.into_iter().filter(is_free);
+        free.map(|(place, _)| place.distance(wanted) as f32).min_by(f32::total_cmp)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn agrees_with_brute_force(
+            cones in proptest::collection::vec(cone(), 0..7),
+            walls in lines(0..3, 1.5),
+            x in -3.0f32..3.0,
+            y in -3.0f32..3.0,
+        ) {
+            let planes = planes_of(&walls, walls.len());
+            let preferred = at_most(Vec2::new(x, y), MAX_SPEED);
+            let found = clear_path(&cones, &planes, Vec2::new(x, y), MAX_SPEED);
+            prop_assert!(found.length() <= MAX_SPEED * 1.001, "{found}");
+            if let Some(least) = brute_force(&cones, &walls, preferred) {
+                for cone in &cones {
+                    prop_assert!(!cone.forbids(found, NEARLY), "{found} lies in {cone:?}");
+                }
+                for wall in &walls {
+                    prop_assert!(wall.violation(found.as_dvec2()) < f64::from(NEARLY), "{found} lies behind {wall:?}");
+                }
+                let distance = found.distance(preferred);
+                prop_assert!(distance <= least + NEARLY, "{distance}, and {least} is possible");
+            }
+        }
+    }
+}

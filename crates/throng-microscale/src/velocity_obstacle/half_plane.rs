@@ -134,3 +134,118 @@ fn block_planes<S: Simd>(
     let share = load(&others.share);
     [splat(ego.velocity.x) + share * ux, splat(ego.velocity.y) + share * uy, direction_x, direction_y]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::oracle::levels;
+    use super::*;
+    use crate::around::Around;
+    use fearless_simd::{Level, dispatch};
+    use proptest::prelude::*;
+
+    /// One of the others: towards it, its velocity, sum of radii, share.
+    type Other = (Vec2, Vec2, f32, f32);
+
+    fn other() -> impl Strategy<Value = Other> {
+        let vector = |most: f32| (-most..most, -most..most).prop_map(|(x, y)| Vec2::new(x, y));
+        let share = prop_oneof![Just(0.0f32), Just(0.25), Just(0.5), Just(1.0)];
+        let towards = prop_oneof![6 => vector(6.0), 1 => vector(0.5), 1 => Just(Vec2::ZERO)];
+        (towards, vector(2.0), 0.1f32..1.5, share)
+    }
+
+    fn ego(velocity: Vec2, dt: f32) -> Ego {
+        Ego { row: 0, position: Vec2::ZERO, velocity, preferred: Vec2::ZERO, radius: 0.25, max_speed: 2.0, dt }
+    }
+
+    fn planes(level: Level, ego: &Ego, all: &[Other], time_horizon: f32) -> Planes {
+        let mut others = Around::default().others;
+        for (i, &(towards, velocity, reach, share)) in all.iter().enumerate() {
+            (others.dx[i], others.dy[i]) = towards.into();
+            (others.vx[i], others.vy[i]) = velocity.into();
+            (others.reach[i], others.share[i], others.part[i]) = (reach, share, 1.0);
+        }
+        others.len = all.len();
+        let mut planes = Planes::default();
+        dispatch!(level, simd => peer_planes(simd, ego, &mut others, time_horizon, &mut planes));
+        planes
+    }
+
+    /// The paper's construction, one other at a time: the point on the obstacle's edge that is nearest to the
+    /// relative velocity, and the normal there. `None` where two parts of the edge are about equally near.
+    fn by_the_paper(ego: &Ego, (towards, velocity, reach, share): Other, time_horizon: f32) -> Option<(Vec2, Vec2)> {
+        let relative = ego.velocity - velocity;
+        let distance = towards.length();
+        let in_contact = distance <= reach;
+        if (distance - reach).abs() < 1e-3 || distance < 1e-3 {
+            return None;
+        }
+        let horizon = if in_contact { ego.dt } else { time_horizon };
+        let (middle, radius) = (towards / horizon, reach / horizon);
+        let outwards = (relative - middle).try_normalize()?;
+        let on_circle = (middle + radius * outwards, outwards);
+        let (u, normal) = if in_contact {
+            (on_circle.0 - relative, on_circle.1)
+        } else {
+            // Legs leave the circle at the tangents from zero.
+            let half = (reach / distance).asin();
+            let legs = [1.0, -1.0].map(|side| {
+                let along = Vec2::from_angle(side * half).rotate(towards / distance);
+                (along * relative.dot(along), side * along.perp(), relative.dot(along))
+            });
+            let tangent = (middle.length_squared() - radius * radius).sqrt();
+            let on_front = outwards.dot(towards / distance) < -(half.sin());
+            let edge: Vec<(Vec2, Vec2)> = if on_front {
+                vec![on_circle]
+            } else {
+                legs.iter().filter(|leg| leg.2 > 0.9 * tangent).map(|leg| (leg.0, leg.1)).collect()
+            };
+            let mut edge = edge;
+            edge.sort_by(|a, b| a.0.distance(relative).total_cmp(&b.0.distance(relative)));
+            let nearest = edge.first()?;
+            // On the centre line, or where the front meets a leg, rounding decides.
+            let boundary = (outwards.dot(towards / distance) + half.sin()).abs() < 1e-3;
+            let tie = edge.get(1).is_some_and(|next| next.0.distance(relative) - nearest.0.distance(relative) < 1e-3);
+            if boundary || tie {
+                return None;
+            }
+            (nearest.0 - relative, nearest.1)
+        };
+        // Permitted lies to the left of the direction, on the side of the normal.
+        Some((ego.velocity + share * u, Vec2::new(normal.y, -normal.x)))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn eight_at_once_are_the_papers_planes(
+            all in proptest::collection::vec(other(), 1..20), x in -2.0f32..2.0, y in -2.0f32..2.0, horizon in 0.5f32..5.0,
+        ) {
+            let ego = ego(Vec2::new(x, y), 0.1);
+            let planes = planes(Level::new(), &ego, &all, horizon);
+            prop_assert_eq!(planes.len, all.len());
+            for (i, &other) in all.iter().enumerate() {
+                let Some((point, direction)) = by_the_paper(&ego, other, horizon) else { continue };
+                let off = planes.direction(i).distance(direction);
+                prop_assert!(off < 5e-3, "{:?}: direction {} and not {direction}", other, planes.direction(i));
+                // Any point of the line will do.
+                let aside = det(direction, planes.point(i) - point).abs();
+                prop_assert!(aside < 5e-3 * (1.0 + point.length()), "{:?}: {aside} m/s beside {point}", other);
+            }
+        }
+
+        #[test]
+        fn every_simd_level_gives_the_same_bits(
+            all in proptest::collection::vec(other(), 0..40), x in -2.0f32..2.0, dt in 1e-3f32..1.0, horizon in 0.01f32..50.0,
+        ) {
+            let ego = ego(Vec2::new(x, 0.3), dt);
+            let bits = |level| {
+                let planes = planes(level, &ego, &all, horizon);
+                let both = |i| [planes.point(i), planes.direction(i)].map(|v| v.to_array().map(f32::to_bits));
+                (0..planes.len).map(both).collect::<Vec<_>>()
+            };
+            let answers: Vec<_> = levels().into_iter().map(bits).collect();
+            prop_assert!(answers.iter().all(|answer| *answer == answers[0]));
+        }
+    }
+}

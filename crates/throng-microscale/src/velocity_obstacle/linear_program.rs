@@ -169,7 +169,10 @@ fn project(planes: &Planes, plane: usize, projected: &mut Planes) {
         } else {
             0.5 * (point + other_point)
         };
-        projected.push(meeting, (other_direction - direction).normalize_or_zero());
+        let between = (other_direction - direction).normalize_or_zero();
+        // Lines that are nearly parallel meet far away, where rounding is as large as a speed: rather the line's point
+        // closest to zero.
+        projected.push(left(between) * det(between, meeting), between);
     }
 }
 
@@ -183,4 +186,84 @@ fn lowest(count: usize) -> u64 {
 fn load<S: Simd>(simd: S, planes: &Planes, block: usize) -> (f32x8<S>, f32x8<S>, f32x8<S>, f32x8<S>) {
     let column = |column: &[f32]| f32x8::from_slice(simd, &column[block..block + LANES]);
     (column(&planes.px), column(&planes.py), column(&planes.dx), column(&planes.dy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::oracle::{Line, levels, lines, nearest_permitted, planes_of, unit};
+    use super::*;
+    use fearless_simd::{Level, dispatch};
+    use glam::DVec2;
+    use proptest::prelude::*;
+
+    const MAX_SPEED: f32 = 2.0;
+    /// Rounding of `f32` where lines are nearly parallel, m/s.
+    const NEARLY: f64 = 2e-3;
+
+    fn solve(level: Level, planes: &Planes, preferred: Vec2) -> Vec2 {
+        let (mut planes, mut projected) = (planes.clone(), Planes::default());
+        dispatch!(level, simd => closest(simd, &mut planes, &mut projected, preferred, MAX_SPEED))
+    }
+
+    fn deepest(lines: &[Line], velocity: DVec2) -> f64 {
+        lines.iter().map(|line| line.violation(velocity)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// The truth lies between the answers for planes that are a little wider and a little narrower.
+        #[test]
+        fn agrees_with_brute_force(all in lines(0..12, 2.5), walls in 0usize..4, x in -3.0f32..3.0, y in -3.0f32..3.0) {
+            let planes = planes_of(&all, walls);
+            let preferred = Vec2::new(x, y);
+            let wanted = preferred.as_dvec2();
+            if let Some(at_most) = nearest_permitted(&all, wanted, f64::from(MAX_SPEED), -NEARLY) {
+                let found = solve(Level::new(), &planes, preferred).as_dvec2();
+                prop_assert!(deepest(&all, found) < NEARLY, "{found} is forbidden by {}", deepest(&all, found));
+                let at_least = nearest_permitted(&all, wanted, f64::from(MAX_SPEED), NEARLY).unwrap_or(0.0);
+                let distance = found.distance(wanted);
+                prop_assert!(
+                    distance < at_most + NEARLY && distance > at_least - NEARLY,
+                    "{distance} is not between {at_least} and {at_most}"
+                );
+            }
+        }
+
+        /// Where others leave nothing, walls still hold, and no sample is violated less.
+        #[test]
+        fn a_dense_crowd_gives_way_equally_and_walls_never(
+            walls in lines(0..3, 1.5), others in lines(3..10, 1.2), x in -2.0f32..2.0, y in -2.0f32..2.0,
+        ) {
+            let speed = f64::from(MAX_SPEED);
+            let all: Vec<Line> = walls.iter().chain(&others).copied().collect();
+            let wanted = at_most(Vec2::new(x, y), MAX_SPEED).as_dvec2();
+            prop_assume!(nearest_permitted(&walls, wanted, speed, -0.02).is_some());
+            prop_assume!(nearest_permitted(&all, wanted, speed, 0.02).is_none());
+            let found = solve(Level::new(), &planes_of(&all, walls.len()), Vec2::new(x, y));
+            prop_assert!(found.length() <= MAX_SPEED + 0.01, "{found}");
+            let found = found.as_dvec2();
+            prop_assert!(deepest(&walls, found) < NEARLY, "a wall is violated by {}", deepest(&walls, found));
+            let samples = (0..60 * 60).map(|i| {
+                let (x, y) = (f64::from(i % 60) + 0.5, f64::from(i / 60) + 0.5);
+                (DVec2::new(x, y) / 30.0 - 1.0) * speed
+            });
+            let least = samples
+                .filter(|&sample| sample.length() <= speed && deepest(&walls, sample) <= 0.0)
+                .map(|sample| deepest(&others, sample))
+                .fold(f64::INFINITY, f64::min);
+            prop_assert!(deepest(&others, found) <= least + 0.05, "{} where {least} is possible", deepest(&others, found));
+        }
+
+        #[test]
+        fn every_simd_level_gives_the_same_bits(all in lines(0..30, 1.5), walls in 0usize..4, x in -3.0f32..3.0, turn in 0.0f32..6.3) {
+            let planes = planes_of(&all, walls);
+            let preferred = x * unit(turn);
+            let answers: Vec<[u32; 2]> = levels()
+                .into_iter()
+                .map(|level| solve(level, &planes, preferred).to_array().map(f32::to_bits))
+                .collect();
+            prop_assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:x?}");
+        }
+    }
 }

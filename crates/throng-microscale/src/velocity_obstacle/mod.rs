@@ -4,6 +4,8 @@ mod clear_path;
 mod cone;
 mod half_plane;
 mod linear_program;
+#[cfg(test)]
+mod oracle;
 mod wall;
 
 pub use clear_path::clear_path;

@@ -1,0 +1,173 @@
+//! Fuzzing: scenario files, broken texts and raw states by the thousand. A case is a seed, and its seed replays it:
+//!
+//! ```text
+//! THRONG_FUZZ_SEED=123 cargo test --release --test fuzz -- --nocapture replay
+//! cargo test --release --test fuzz -- --ignored --nocapture       # a million cases
+//! ```
+
+mod checks;
+mod draws;
+mod scenarios;
+mod worlds;
+
+use checks::Verdict;
+use draws::Draws;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use throng::Scenario;
+
+/// A case that takes longer is a hang. Generous: somebody else may be using the machine.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// After so many bugs there is enough to do.
+const ENOUGH: usize = 12;
+
+/// What a seed stands for.
+fn case(seed: u64) -> Verdict {
+    let mut draws = Draws::seeded(seed);
+    match seed % 4 {
+        0 | 1 => {
+            let text = scenarios::scenario(&mut draws);
+            checks::text(&mut draws, &text, "case.toml")
+        }
+        2 => {
+            let (text, name) = broken(&mut draws);
+            if scenarios::asks_for_many(&text) { Ok(()) } else { checks::text(&mut draws, &text, name) }
+        }
+        _ => worlds::case(&mut draws),
+    }
+}
+
+/// A good scenario as TOML or JSON, and what a slip of the hand makes of it.
+fn broken(draws: &mut Draws<'_>) -> (String, &'static str) {
+    let text = scenarios::scenario(draws);
+    if draws.chance(0.5)
+        && let Ok(scenario) = Scenario::parse(&text, "case.toml", None)
+    {
+        return (scenarios::mutated(draws, &scenario.source), "case.json");
+    }
+    (scenarios::mutated(draws, &text), "case.toml")
+}
+
+/// A case whose panics are verdicts too.
+fn caught(seed: u64) -> Verdict {
+    catch_unwind(AssertUnwindSafe(|| case(seed))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        Err(format!("panic: {}", text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("?")))
+    })
+}
+
+/// The seeds of a run, spread over threads; a watch that notices hangs.
+struct Run {
+    next: AtomicU64,
+    end: u64,
+    /// What each thread is at: its seed and when it began, ms after `begin`.
+    at: Vec<(AtomicU64, AtomicU64)>,
+    begin: Instant,
+    found: Mutex<Vec<String>>,
+}
+
+impl Run {
+    fn new(seeds: std::ops::Range<u64>, threads: usize) -> Run {
+        Run {
+            next: AtomicU64::new(seeds.start),
+            end: seeds.end,
+            at: (0..threads).map(|_| (AtomicU64::new(0), AtomicU64::new(u64::MAX))).collect(),
+            begin: Instant::now(),
+            found: Mutex::new(Vec::new()),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.begin.elapsed().as_millis() as u64
+    }
+
+    fn work(&self, thread: usize) {
+        let (at, since) = &self.at[thread];
+        loop {
+            let seed = self.next.fetch_add(1, Ordering::Relaxed);
+            if seed >= self.end || self.found.lock().unwrap().len() >= ENOUGH {
+                break since.store(u64::MAX, Ordering::Relaxed);
+            }
+            at.store(seed, Ordering::Relaxed);
+            since.store(self.now(), Ordering::Relaxed);
+            if let Err(fault) = caught(seed) {
+                let found = format!("THRONG_FUZZ_SEED={seed}: {fault}");
+                eprintln!("{found}");
+                self.found.lock().unwrap().push(found);
+            }
+        }
+    }
+
+    /// Ends the process where a case hangs: its thread cannot be ended alone.
+    fn watch(&self, progress: bool) {
+        let mut told = 0;
+        while self.next.load(Ordering::Relaxed) < self.end + self.at.len() as u64 {
+            std::thread::sleep(Duration::from_millis(50));
+            let working = |at: &&(AtomicU64, AtomicU64)| at.1.load(Ordering::Relaxed) != u64::MAX;
+            for (seed, since) in self.at.iter().filter(working) {
+                let took = self.now().saturating_sub(since.load(Ordering::Relaxed));
+                if took > DEADLINE.as_millis() as u64 && since.load(Ordering::Relaxed) != u64::MAX {
+                    eprintln!("THRONG_FUZZ_SEED={}: hangs", seed.load(Ordering::Relaxed));
+                    std::process::exit(101);
+                }
+            }
+            if progress && self.now() / 10_000 > told {
+                told = self.now() / 10_000;
+                let found = self.found.lock().unwrap().len();
+                eprintln!("{} s: {} cases, {found} bugs", told * 10, self.next.load(Ordering::Relaxed));
+            }
+            if self.found.lock().unwrap().len() >= ENOUGH || self.at.iter().all(|at| !working(&at) && self.now() > 1000) {
+                break;
+            }
+        }
+    }
+}
+
+fn fuzz(seeds: std::ops::Range<u64>, threads: usize, progress: bool) {
+    let (run, count) = (Run::new(seeds.clone(), threads), seeds.end - seeds.start);
+    std::thread::scope(|scope| {
+        (0..threads).for_each(|thread| drop(scope.spawn({ let run = &run; move || run.work(thread) })));
+        run.watch(progress);
+    });
+    let found = run.found.into_inner().unwrap();
+    assert!(found.is_empty(), "{} bugs:\n{}", found.len(), found.join("\n"));
+    eprintln!("{count} cases in {:.1} s, no bug", run.begin.elapsed().as_secs_f64());
+}
+
+#[test]
+fn twenty_thousand_cases() {
+    fuzz(0..20_000, 2, false);
+}
+
+#[test]
+#[ignore = "takes a quarter of an hour"]
+fn a_million_cases() {
+    fuzz(20_000..1_020_000, 2, true);
+}
+
+/// Runs the case of `THRONG_FUZZ_SEED` and shows it.
+#[test]
+fn replay() {
+    let Some(seed) = std::env::var("THRONG_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok()) else { return };
+    let mut draws = Draws::seeded(seed);
+    match seed % 4 {
+        0 | 1 => println!("{}", scenarios::scenario(&mut draws)),
+        2 => println!("{}", broken(&mut draws).0),
+        _ => {}
+    }
+    case(seed).unwrap_or_else(|fault| panic!("{fault}"));
+}
+
+/// Most files of the generator are accepted: otherwise it tests nothing but the checker.
+#[test]
+fn many_generated_files_are_valid() {
+    let accepted = |seed: &u64| {
+        let text = scenarios::scenario(&mut Draws::seeded(*seed));
+        Scenario::parse(&text, "case.toml", None).is_ok()
+    };
+    let share = (0..2000).filter(accepted).count() as f64 / 2000.0;
+    eprintln!("{share} of the generated files are accepted");
+    assert!((0.3..0.95).contains(&share), "{share} of the generated files are accepted");
+}

@@ -1,0 +1,145 @@
+//! Random states of the world itself, past every check of a scenario file: what a caller of the core crates can do.
+
+use crate::checks::Verdict;
+use crate::draws::Draws;
+use glam::{DVec2, Vec2};
+use throng_core::handover::{Commands, Intents, Moves};
+use throng_core::params::Params;
+use throng_core::space::{Wall, Walls};
+use throng_core::world::{Agent, Cohort, Mover, Status, World};
+use throng_macroscale::{Macroscale, Straight};
+use throng_microscale::{Hrvo, Local, Microscale, Orca, Patience, Rows, Rvo, Unaware, Vo};
+use throng_motion::{AccelerationLimited, Bodies, Holonomic, Motion, Separation};
+
+/// Numbers of every size that the engine promises to stand: up to 1e6 m and 1e6 m/s.
+fn number(draws: &mut Draws<'_>) -> f32 {
+    let sign = draws.pick(&[1.0, -1.0]);
+    let size = match draws.below(8) {
+        0 => 0.0,
+        1 => draws.pick(&[1e-38, f64::from(f32::MIN_POSITIVE) / 8.0, 1e-20, 1.0, 1e6]),
+        2 => draws.magnitude(1e-9, 1e6),
+        _ => draws.uniform(0.0, 10.0),
+    };
+    (sign * size) as f32
+}
+
+fn vector(draws: &mut Draws<'_>) -> Vec2 {
+    Vec2::new(number(draws), number(draws))
+}
+
+fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> Agent {
+    let max_speed = number(draws).abs();
+    let velocity = vector(draws);
+    let (position, goal) = (vector(draws), vector(draws));
+    // A caller may set any velocity; the speed that a body has is at most its highest.
+    let velocity = if draws.chance(0.9) { velocity.clamp_length_max(max_speed) } else { velocity };
+    Agent {
+        id,
+        x: position.x,
+        y: position.y,
+        vx: velocity.x,
+        vy: velocity.y,
+        goal_x: goal.x,
+        goal_y: goal.y,
+        radius: number(draws).abs().max(1e-6),
+        preferred_speed: number(draws).abs().min(max_speed),
+        max_speed,
+        responsibility: draws.pick(&[0.0, 0.25, 0.5, 1.0, 1e-30]),
+        start: 0.0,
+        arrival: -1.0,
+        walked: 0.0,
+        frustration: draws.uniform(-0.5, 1.0) as f32,
+        cohort: draws.below(cohorts) as u16,
+        status: draws.pick(&[Status::Walking, Status::Walking, Status::Waiting, Status::Arrived]),
+    }
+}
+
+fn world(draws: &mut Draws<'_>) -> World {
+    let dt = draws.pick(&[1e-6, 1e-3, 0.05, 0.1, 0.1, 1.0, 60.0]);
+    let mut world = World::new(DVec2::ZERO, dt);
+    let ring = || Some(vec![Vec2::ZERO, Vec2::X, Vec2::ONE]);
+    for area in [None, ring(), Some(Vec::new())] {
+        world.cohorts.push(Cohort { leaves: draws.chance(0.3), goal_radius: 0.3, area });
+    }
+    for id in 0..draws.below(25) as u32 {
+        let mut agent = agent(draws, id, 3);
+        if id > 0 && draws.chance(0.2) {
+            let other = world.agents.row(draws.below(id as usize));
+            (agent.x, agent.y) = (other.x, other.y);
+        }
+        world.agents.push(agent);
+    }
+    for _ in 0..draws.pick(&[0, 0, 1, 3, 20]) {
+        let path = vec![(0.0, vector(draws)), (draws.pick(&[1e-9, 0.1, 2.0]), vector(draws))];
+        world.movers.push(Mover { radius: number(draws).abs(), path });
+    }
+    world.cell_size = draws.pick(&[0.1, 2.5, 500.0]);
+    world.fastest = world.agents.max_speed.iter().copied().fold(0.0, f32::max);
+    world.widest = world.agents.radius.iter().copied().fold(0.0, f32::max);
+    let walls = (0..draws.pick(&[0, 0, 1, 4, 30]))
+        .map(|_| Wall { a: vector(draws), b: vector(draws), two_sided: draws.chance(0.5) })
+        .collect();
+    world.walls = Walls::new(walls, world.fastest * (2.0 * dt as f32).max(1.0) + world.widest);
+    world.settle();
+    world
+}
+
+/// Any value within a parameter's limits.
+fn params<P: Params>(draws: &mut Draws<'_>) -> P {
+    use throng_core::params::{Kind, Value};
+    let mut params = P::default();
+    for field in P::fields() {
+        if draws.chance(0.7) {
+            continue;
+        }
+        let (low, high) = (field.limit.low, field.limit.high.min(1e6));
+        let value = match field.kind {
+            Kind::Flag => Value::Flag(draws.chance(0.5)),
+            Kind::Whole => Value::Number(draws.pick(&[low, high, 1.0f64.max(low)])),
+            Kind::Real => Value::Number(draws.magnitude(low.max(1e-6), high.max(1e-6)).clamp(low, high)),
+        };
+        let _ = params.set(field.name, value);
+    }
+    params
+}
+
+fn local(draws: &mut Draws<'_>) -> Box<dyn Microscale> {
+    let patience: Patience = params(draws);
+    match draws.below(5) {
+        0 => Box::new(Local { model: params::<Vo>(draws), patience }),
+        1 => Box::new(Local { model: params::<Rvo>(draws), patience }),
+        2 => Box::new(Local { model: params::<Hrvo>(draws), patience }),
+        3 => Box::new(Local { model: params::<Orca>(draws), patience }),
+        _ => Box::new(Local { model: params::<Unaware>(draws), patience }),
+    }
+}
+
+/// One case: a few steps of a random world. Everything that comes out is finite.
+pub fn case(draws: &mut Draws<'_>) -> Verdict {
+    let mut world = world(draws);
+    let local = local(draws);
+    let motion: Box<dyn Motion> = if draws.chance(0.5) {
+        Box::new(params::<Holonomic>(draws))
+    } else {
+        Box::new(params::<AccelerationLimited>(draws))
+    };
+    let mut bodies = Bodies::new(motion, params::<Separation>(draws));
+    let (mut intents, mut commands, mut moves) = (Intents::default(), Commands::default(), Moves::default());
+    for step in 0..3 {
+        let agents = world.agents.len();
+        intents.resize(agents);
+        commands.resize(agents);
+        moves.resize(agents);
+        Straight.run(world.view(), &mut intents);
+        local.run(world.view(), Rows::All, &intents, &mut commands);
+        bodies.run(world.view(), &commands, &mut moves);
+        let columns = [&commands.vx, &commands.vy, &commands.frustration, &moves.x, &moves.y, &moves.vx, &moves.vy];
+        for (name, column) in ["vx", "vy", "frustration", "x", "y", "moved vx", "moved vy"].iter().zip(columns) {
+            if let Some(row) = column.iter().position(|value| !value.is_finite()) {
+                return Err(format!("in step {step}: {name} is {} for {:?}", column[row], world.agents.row(row)));
+            }
+        }
+        world.commit(&moves, &commands);
+    }
+    Ok(())
+}
