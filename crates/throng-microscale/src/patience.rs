@@ -196,7 +196,8 @@ fn from_goal(view: View<'_>, ego: &Ego) -> f32 {
 #[inline(always)]
 fn lag(ego: &Ego, along: Vec2) -> f32 {
     let (wanted, preferred) = (along.length(), ego.preferred.length());
-    if wanted > 1e-3 {
+    // Who wants to stand is not held up, though walls may ask it to move.
+    if wanted.min(preferred) > 1e-3 {
         ((wanted - ego.velocity.dot(along) / wanted) / preferred).clamp(0.0, 1.0)
     } else {
         0.0

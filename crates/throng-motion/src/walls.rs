@@ -37,14 +37,18 @@ pub(crate) fn hold(view: View<'_>, moves: &mut Moves) {
 
 /// Where a body ends that wants to go straight `from` here `to` there.
 fn held(view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Vec2 {
-    // A large scripted body can push further than the index of walls knows, which no legs could: not so far at once.
-    let to = from + at_most(to - from, 0.99 * view.walls.range());
+    // Large bodies can push further than the index of walls knows, which no legs could: not so far at once.
+    let known = |place: Vec2| {
+        let most = 0.99 * view.walls.range();
+        if from.distance_squared(place) > most * most { from + at_most(place - from, most) } else { place }
+    };
+    let to = known(to);
     let mut walls = view.walls.near(from).peekable();
     if walls.peek().is_none() {
         return to;
     }
     let reached = to_first_wall(walls.clone(), from, to);
-    let beside = pushed_out(walls, from, reached, radius);
+    let beside = known(pushed_out(walls, from, reached, radius));
     // Where walls push towards one another there may be no room: then rather overlap than pass through.
     [beside, reached].into_iter().find(|&place| !view.walls.block(from, place)).unwrap_or(from)
 }

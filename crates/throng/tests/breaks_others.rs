@@ -72,7 +72,10 @@ fn eight_agents_on_a_circle_cross() {
             let (time, deepest) = run(&mut simulation, 20.0 * circle);
             assert_eq!(simulation.arrived(), 8, "{model}, radius {radius}: after {time} s");
             assert!(time <= 3.0 * 2.0 * circle, "{model}, radius {radius}: {time} s");
-            assert!(deepest <= 0.2 * radius as f32, "{model}, radius {radius}: {deepest} m deep, over 10 % of the radii");
+            assert!(
+                deepest <= 0.2 * radius as f32,
+                "{model}, radius {radius}: {deepest} m deep, over 10 % of the radii"
+            );
         }
     }
 }

@@ -91,7 +91,10 @@ fn alone_in_the_open_an_agent_takes_its_preferred_velocity() {
         let preferred = (DVec2::new(60.0, 31.0) - position).normalize().as_vec2() * 1.3;
         assert!(velocity.distance(preferred) < 1e-4, "{name}: {velocity} instead of {preferred}");
         let told = simulation.explain(id).unwrap();
-        assert!(told.preferred.distance(preferred) < 1e-4 && told.wanted == told.preferred, "{name}: {told:?}");
+        assert!(
+            told.preferred.distance(preferred) < 1e-4 && told.wanted == told.preferred,
+            "{name}: {told:?}"
+        );
         assert!(told.chosen == told.preferred && told.neighbors.is_empty(), "{name}: {told:?}");
     }
 }
@@ -108,7 +111,10 @@ fn results_are_finite_and_nobody_is_faster_than_its_highest_speed() {
             for (id, position, velocity) in crowd(&simulation) {
                 assert!(position.is_finite() && velocity.is_finite(), "{name}: agent {id} in step {step}");
                 let (speed, most) = (f64::from(velocity.length()), most[id as usize]);
-                assert!(speed <= most * 1.0001, "{name}: agent {id} has {speed} of {most} m/s in step {step}");
+                assert!(
+                    speed <= most * 1.0001,
+                    "{name}: agent {id} has {speed} of {most} m/s in step {step}"
+                );
             }
         }
         assert_eq!(simulation.put_aside(), 0, "{name}");
@@ -144,7 +150,8 @@ fn neither_the_order_of_agents_nor_their_cohorts_matter() {
         for _ in 0..50 {
             simulation.step();
             for (id, position, _) in crowd(&simulation) {
-                let place = places.iter().position(|place| place.distance(starts[id as usize]) < 1e-9).unwrap();
+                let place =
+                    places.iter().position(|place| place.distance(starts[id as usize]) < 1e-9).unwrap();
                 paths[place].push(position);
             }
         }
@@ -241,7 +248,8 @@ fn the_number_of_threads_changes_nothing() {
         let more = "[[agents]]\nname = \"many\"\ncount = 700\nplace = { polygon = [[-14, 4], [14, 4], [14, 11.5], [-14, 11.5]] }\n\
                     radius = 0.12\ngoal = { antipodal = [0, 3] }\n";
         // Goals across the middle may lie in the obstacle of the busy place.
-        let text = busy(&begin).replace("obstacles = [[[-1, -1.3], [1.2, -1], [0.9, 1], [-1.1, 0.8]]]\n", "") + more;
+        let text =
+            busy(&begin).replace("obstacles = [[[-1, -1.3], [1.2, -1], [0.9, 1], [-1.1, 0.8]]]\n", "") + more;
         let scenario = scenario(&text);
         let hashes = [1, 2, 3, 8].map(|threads| {
             let mut simulation = Simulation::with_threads(&scenario, threads).unwrap();
@@ -353,7 +361,11 @@ fn one_without_responsibility_keeps_its_way_and_the_other_does_all() {
     for model in ["rvo", "hrvo", "orca"] {
         for (responsibility, keeps) in [([0.0, 1.0], 0), ([0.5, 0.0], 1)] {
             let most = meet(model, responsibility);
-            assert!(most[keeps] < 1e-3, "{model}: the one without responsibility left its way by {} m", most[keeps]);
+            assert!(
+                most[keeps] < 1e-3,
+                "{model}: the one without responsibility left its way by {} m",
+                most[keeps]
+            );
             assert!(most[1 - keeps] > 0.5, "{model}: the other left its way by {} m only", most[1 - keeps]);
         }
     }

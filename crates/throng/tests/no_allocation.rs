@@ -1,6 +1,9 @@
 //! A step allocates nothing per agent. Counted, not trusted: every allocation of this process goes through a counter.
 
-#![allow(unsafe_code, reason = "a global allocator can only be written with unsafe; it hands everything to the system's")]
+#![allow(
+    unsafe_code,
+    reason = "a global allocator can only be written with unsafe; it hands everything to the system's"
+)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,7 +79,8 @@ fn a_step_allocates_nothing_per_agent() {
             for threads in [1, 2] {
                 let few = allocations_per_step(microscale, motion, 1_000, threads);
                 let many = allocations_per_step(microscale, motion, 10_000, threads);
-                let what = format!("{microscale}, {motion}, {threads} threads: {few} and {many} allocations a step");
+                let what =
+                    format!("{microscale}, {motion}, {threads} threads: {few} and {many} allocations a step");
                 println!("{what}");
                 assert!(few <= MOST_PER_STEP && many <= MOST_PER_STEP, "{what}");
             }

@@ -387,9 +387,15 @@ fn parameters_are_checked_by_the_catalog() {
 
 #[test]
 fn bad_numbers_are_named() {
-    for (key, value) in
-        [("dt", "0"), ("dt", "-1"), ("dt", "nan"), ("dt", "inf"), ("until", "-1"), ("until", "inf")]
-    {
+    for (key, value) in [
+        ("dt", "0"),
+        ("dt", "1e-7"),
+        ("dt", "-1"),
+        ("dt", "nan"),
+        ("dt", "inf"),
+        ("until", "-1"),
+        ("until", "inf"),
+    ] {
         complains(
             &format!("format = 1\n{key} = {value}"),
             &["crowd.toml:2:", &format!("{key} = {value} must be ")],
@@ -582,7 +588,9 @@ fn miette_gets_the_source_and_a_label() {
 #[test]
 fn json_errors_have_lines_too() {
     let json = |text: &str| Scenario::parse(text, "crowd.json", None).unwrap_err().to_string();
-    assert!(json("{\n\"format\": 1,\n\"dt\": -1\n}").starts_with("crowd.json:3:7: dt = -1 must be > 0"));
+    assert!(
+        json("{\n\"format\": 1,\n\"dt\": -1\n}").starts_with("crowd.json:3:7: dt = -1 must be >= 0.000001")
+    );
     assert!(json("{\n\"format\": 1,\n").starts_with("crowd.json:3:"), "{}", json("{\n\"format\": 1,\n"));
     assert!(json("[]").contains("must be"), "{}", json("[]"));
     assert!(json("{\"format\": 1, \"dt\": 1e999}").starts_with("crowd.json:1:"));

@@ -39,6 +39,8 @@ impl Wall {
 pub struct Walls {
     wall: Vec<Wall>,
     range: f32,
+    /// The range and what rounding may take of it, m.
+    listed_range: f32,
     low: Vec2,
     per_metre: f32,
     columns: usize,
@@ -47,6 +49,8 @@ pub struct Walls {
     listed: Vec<u32>,
 }
 
+/// What rounding may take of a distance, for each metre of a map's size.
+const ROUNDING: f32 = 1e-6;
 /// Bounds the index's memory for huge maps; cells grow instead.
 const MOST_CELLS_A_SIDE: f32 = 512.0;
 
@@ -56,13 +60,15 @@ impl Walls {
         if wall.is_empty() {
             return Walls { range, ..Walls::default() };
         }
-        let reach = Vec2::splat(range);
-        let low = wall.iter().fold(Vec2::MAX, |low, wall| low.min(wall.a).min(wall.b)) - reach;
-        let high = wall.iter().fold(Vec2::MIN, |high, wall| high.max(wall.a).max(wall.b)) + reach;
+        let low = wall.iter().fold(Vec2::MAX, |low, wall| low.min(wall.a).min(wall.b));
+        let high = wall.iter().fold(Vec2::MIN, |high, wall| high.max(wall.a).max(wall.b));
+        let listed_range = range + ROUNDING * (low.abs().max(high.abs()).max_element() + range);
+        let (low, high) = (low - listed_range, high + listed_range);
         let size = range.max((high - low).max_element() / MOST_CELLS_A_SIDE).max(1e-3);
         let cells = ((high - low) / size).ceil().max(Vec2::ONE);
         let mut walls = Walls {
             range,
+            listed_range,
             low,
             per_metre: 1.0 / size,
             columns: cells.x as usize,
@@ -131,10 +137,10 @@ impl Walls {
     fn each_pair(&self, wall: &[Wall], mut pair: impl FnMut(usize, u32)) {
         let size = 1.0 / self.per_metre;
         // Half a cell's diagonal: whoever is in the cell is at most this far from its middle.
-        let reach = self.range + size * std::f32::consts::FRAC_1_SQRT_2;
+        let reach = self.listed_range + size * std::f32::consts::FRAC_1_SQRT_2;
         for (index, wall) in wall.iter().enumerate() {
-            let low = (wall.a.min(wall.b) - self.low - self.range) * self.per_metre;
-            let high = (wall.a.max(wall.b) - self.low + self.range) * self.per_metre;
+            let low = (wall.a.min(wall.b) - self.low - self.listed_range) * self.per_metre;
+            let high = (wall.a.max(wall.b) - self.low + self.listed_range) * self.per_metre;
             for line in (low.y.max(0.0) as usize)..=(high.y.max(0.0) as usize).min(self.lines - 1) {
                 for column in (low.x.max(0.0) as usize)..=(high.x.max(0.0) as usize).min(self.columns - 1) {
                     let middle = self.low + Vec2::new(column as f32 + 0.5, line as f32 + 0.5) * size;
@@ -158,12 +164,17 @@ mod tests {
             ends in proptest::collection::vec((-50.0f32..50.0, -50.0f32..50.0, -8.0f32..8.0, -8.0f32..8.0), 1..40),
             place in (-60.0f32..60.0, -60.0f32..60.0),
             range in 0.1f32..12.0,
+            far in proptest::option::of((-1e9f32..1e9, -1e9f32..1e9)),
         ) {
             let wall: Vec<Wall> = ends
                 .into_iter()
                 .map(|(x, y, dx, dy)| Wall { a: Vec2::new(x, y), b: Vec2::new(x + dx, y + dy), two_sided: true })
                 .collect();
             let place = Vec2::new(place.0, place.1);
+            let mut wall = wall;
+            if let Some(far) = far {
+                wall.push(Wall { a: Vec2::new(far.0, far.1), b: place, two_sided: false });
+            }
             let walls = Walls::new(wall.clone(), range);
             for wall in wall.iter().filter(|wall| wall.closest(place).distance(place) < range * 0.999) {
                 prop_assert!(walls.near(place).any(|near| near == wall));

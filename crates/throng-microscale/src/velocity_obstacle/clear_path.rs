@@ -142,10 +142,8 @@ mod tests {
 
     fn cone() -> impl Strategy<Value = Cone> {
         let part = prop_oneof![4 => 0.05f32..1.4, 1 => Just(std::f32::consts::FRAC_PI_2)];
-        (-2.0f32..2.0, -2.0f32..2.0, 0.0f32..std::f32::consts::TAU, part).prop_map(|(x, y, towards, half)| Cone {
-            apex: Vec2::new(x, y),
-            left: unit(towards + half),
-            right: unit(towards - half),
+        (-2.0f32..2.0, -2.0f32..2.0, 0.0f32..std::f32::consts::TAU, part).prop_map(|(x, y, towards, half)| {
+            Cone { apex: Vec2::new(x, y), left: unit(towards + half), right: unit(towards - half) }
         })
     }
 

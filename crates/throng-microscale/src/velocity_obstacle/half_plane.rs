@@ -154,7 +154,15 @@ mod tests {
     }
 
     fn ego(velocity: Vec2, dt: f32) -> Ego {
-        Ego { row: 0, position: Vec2::ZERO, velocity, preferred: Vec2::ZERO, radius: 0.25, max_speed: 2.0, dt }
+        Ego {
+            row: 0,
+            position: Vec2::ZERO,
+            velocity,
+            preferred: Vec2::ZERO,
+            radius: 0.25,
+            max_speed: 2.0,
+            dt,
+        }
     }
 
     fn planes(level: Level, ego: &Ego, all: &[Other], time_horizon: f32) -> Planes {
@@ -172,7 +180,11 @@ mod tests {
 
     /// The paper's construction, one other at a time: the point on the obstacle's edge that is nearest to the
     /// relative velocity, and the normal there. `None` where two parts of the edge are about equally near.
-    fn by_the_paper(ego: &Ego, (towards, velocity, reach, share): Other, time_horizon: f32) -> Option<(Vec2, Vec2)> {
+    fn by_the_paper(
+        ego: &Ego,
+        (towards, velocity, reach, share): Other,
+        time_horizon: f32,
+    ) -> Option<(Vec2, Vec2)> {
         let relative = ego.velocity - velocity;
         let distance = towards.length();
         let in_contact = distance <= reach;
@@ -204,7 +216,9 @@ mod tests {
             let nearest = edge.first()?;
             // On the centre line, or where the front meets a leg, rounding decides.
             let boundary = (outwards.dot(towards / distance) + half.sin()).abs() < 1e-3;
-            let tie = edge.get(1).is_some_and(|next| next.0.distance(relative) - nearest.0.distance(relative) < 1e-3);
+            let tie = edge
+                .get(1)
+                .is_some_and(|next| next.0.distance(relative) - nearest.0.distance(relative) < 1e-3);
             if boundary || tie {
                 return None;
             }

@@ -30,12 +30,13 @@ pub fn unit(angle: f32) -> Vec2 {
 
 /// Random lines that pass zero within a distance.
 pub fn lines(count: std::ops::Range<usize>, within: f32) -> impl Strategy<Value = Vec<Line>> {
-    let line = (-within..within, 0.0f32..std::f32::consts::TAU, -2.0f32..2.0).prop_map(|(aside, angle, along)| {
-        let direction = unit(angle);
-        // Rounded as the engine stores it, so that both see the same numbers, but of unit length for `f64`.
-        let point = direction * along + direction.perp() * aside;
-        Line { point: point.as_dvec2(), direction: direction.as_dvec2().normalize() }
-    });
+    let line =
+        (-within..within, 0.0f32..std::f32::consts::TAU, -2.0f32..2.0).prop_map(|(aside, angle, along)| {
+            let direction = unit(angle);
+            // Rounded as the engine stores it, so that both see the same numbers, but of unit length for `f64`.
+            let point = direction * along + direction.perp() * aside;
+            Line { point: point.as_dvec2(), direction: direction.as_dvec2().normalize() }
+        });
     proptest::collection::vec(line, count)
 }
 
@@ -61,14 +62,21 @@ pub fn nearest_permitted(lines: &[Line], wanted: DVec2, max_speed: f64, slack: f
     let permitted = |candidate: &DVec2| {
         candidate.length() <= max_speed + 1e-7 && lines.iter().all(|line| line.violation(*candidate) <= 1e-7)
     };
-    candidates.into_iter().filter(permitted).map(|candidate| candidate.distance(wanted)).min_by(f64::total_cmp)
+    candidates
+        .into_iter()
+        .filter(permitted)
+        .map(|candidate| candidate.distance(wanted))
+        .min_by(f64::total_cmp)
 }
 
 pub fn on_circle(line: &Line, radius: f64) -> impl Iterator<Item = DVec2> + use<> {
     let along = line.point.dot(line.direction);
     let discriminant = along * along + radius * radius - line.point.length_squared();
     let (line, root) = (*line, discriminant.sqrt());
-    [-along - root, -along + root].into_iter().filter(|t| t.is_finite()).map(move |t| line.point + t * line.direction)
+    [-along - root, -along + root]
+        .into_iter()
+        .filter(|t| t.is_finite())
+        .map(move |t| line.point + t * line.direction)
 }
 
 pub fn meeting(a: &Line, b: &Line) -> Option<DVec2> {

@@ -26,9 +26,9 @@ pub struct ScenarioFile {
     /// Key of every random draw. Default 0.
     #[serde(default)]
     pub seed: u64,
-    /// Length of a step, s. Default 0.1. Must be > 0.
+    /// Length of a step, s. Default 0.1. From 1e-6 to 60.
     #[serde(default = "default_dt")]
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(min = 0.000001, max = 60.0))]
     pub dt: f64,
     /// Simulated time at which a run ends though not everyone has arrived, s. Default 600.
     #[serde(default = "default_until")]

@@ -24,7 +24,8 @@ pub fn text(draws: &mut Draws<'_>, text: &str, name: &str) -> Verdict {
 
 /// Runs some steps of a scenario and looks at everything that comes out.
 pub fn run(draws: &mut Draws<'_>, scenario: &Scenario) -> Verdict {
-    let mut simulation = Simulation::with_threads(scenario, 1).map_err(|error| format!("accepted, but: {error}"))?;
+    let mut simulation =
+        Simulation::with_threads(scenario, 1).map_err(|error| format!("accepted, but: {error}"))?;
     let steps = draws.pick(&[3, 3, 4, 5, 8, 20]);
     let middle = draws.below(steps);
     let saves = draws.chance(0.01);
@@ -75,7 +76,11 @@ fn sane(simulation: &Simulation, scenario: &Scenario) -> Verdict {
     }
     let gone = simulation.world().gone.len();
     if frame.len() + gone != scenario.agent_count() {
-        return Err(format!("{} agents are here and {gone} gone, of {}", frame.len(), scenario.agent_count()));
+        return Err(format!(
+            "{} agents are here and {gone} gone, of {}",
+            frame.len(),
+            scenario.agent_count()
+        ));
     }
     let deepest = simulation.overlaps().deepest;
     if deepest.is_finite() { Ok(()) } else { Err(format!("the deepest overlap is {deepest}")) }
@@ -119,8 +124,10 @@ fn explained(draws: &mut Draws<'_>, simulation: &mut Simulation) -> Verdict {
         let id = draws.pick(&ids);
         let told = simulation.explain(id).ok_or(format!("agent {id} is not explained"))?;
         let finite = told.chosen.is_finite() && told.wanted.is_finite() && told.preferred.is_finite();
-        let planes = told.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
-        let cones = told.cones.iter().all(|cone| cone.apex.is_finite() && det(cone.right, cone.left).is_finite());
+        let planes =
+            told.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
+        let cones =
+            told.cones.iter().all(|cone| cone.apex.is_finite() && det(cone.right, cone.left).is_finite());
         let others = told.neighbors.iter().all(|other| DVec2::from(other.position).is_finite());
         if !(finite && planes && cones && others) {
             return Err(format!("agent {id} sees what is not finite: {told:?}"));
@@ -134,7 +141,8 @@ fn explained(draws: &mut Draws<'_>, simulation: &mut Simulation) -> Verdict {
 
 /// The simulation through a file and back, on more threads.
 fn saved(simulation: &Simulation, scenario: &Scenario) -> Result<Simulation, String> {
-    let again = Scenario::parse(&scenario.source, "again.json", None).map_err(|error| format!("its source: {error}"))?;
+    let again = Scenario::parse(&scenario.source, "again.json", None)
+        .map_err(|error| format!("its source: {error}"))?;
     if again != *scenario {
         return Err("its source makes another scenario".into());
     }

@@ -118,7 +118,9 @@ impl Run {
                 let found = self.found.lock().unwrap().len();
                 eprintln!("{} s: {} cases, {found} bugs", told * 10, self.next.load(Ordering::Relaxed));
             }
-            if self.found.lock().unwrap().len() >= ENOUGH || self.at.iter().all(|at| !working(&at) && self.now() > 1000) {
+            if self.found.lock().unwrap().len() >= ENOUGH
+                || self.at.iter().all(|at| !working(&at) && self.now() > 1000)
+            {
                 break;
             }
         }
@@ -128,7 +130,12 @@ impl Run {
 fn fuzz(seeds: std::ops::Range<u64>, threads: usize, progress: bool) {
     let (run, count) = (Run::new(seeds.clone(), threads), seeds.end - seeds.start);
     std::thread::scope(|scope| {
-        (0..threads).for_each(|thread| drop(scope.spawn({ let run = &run; move || run.work(thread) })));
+        (0..threads).for_each(|thread| {
+            drop(scope.spawn({
+                let run = &run;
+                move || run.work(thread)
+            }))
+        });
         run.watch(progress);
     });
     let found = run.found.into_inner().unwrap();
@@ -150,7 +157,9 @@ fn a_million_cases() {
 /// Runs the case of `THRONG_FUZZ_SEED` and shows it.
 #[test]
 fn replay() {
-    let Some(seed) = std::env::var("THRONG_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok()) else { return };
+    let Some(seed) = std::env::var("THRONG_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok()) else {
+        return;
+    };
     let mut draws = Draws::seeded(seed);
     match seed % 4 {
         0 | 1 => println!("{}", scenarios::scenario(&mut draws)),

@@ -10,9 +10,31 @@ const MOST_AGENTS: usize = 30;
 
 /// What stands in the place of a number where a file is hostile.
 const GARBAGE: &[&str] = &[
-    "nan", "inf", "-inf", "-1", "0", "-0.0", "1e300", "-1e300", "1e-300", "5e-324", "1e9", "-1e9", "1e10", "1e-12",
-    "18446744073709551615", "9223372036854775808", "true", "\"x\"", "[]", "{}", "[[0, 0]]", "{ uniform = [2, 1] }",
-    "{ normal = [1, 1e300] }", "1979-05-27", "\"\"",
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "0",
+    "-0.0",
+    "1e300",
+    "-1e300",
+    "1e-300",
+    "5e-324",
+    "1e9",
+    "-1e9",
+    "1e10",
+    "1e-12",
+    "18446744073709551615",
+    "9223372036854775808",
+    "true",
+    "\"x\"",
+    "[]",
+    "{}",
+    "[[0, 0]]",
+    "{ uniform = [2, 1] }",
+    "{ normal = [1, 1e300] }",
+    "1979-05-27",
+    "\"\"",
 ];
 
 /// A scenario file in the making.
@@ -38,7 +60,16 @@ pub fn scenario(draws: &mut Draws<'_>) -> String {
     let scale = draws.pick(&[2.0, 5.0, 10.0, 10.0, 20.0, 50.0, 0.05, 1e3, 1e6, 9e8]);
     let far = draws.pick(&[0.0, 0.0, 0.0, 0.0, 1e4, 1e6, 5e7]);
     let middle = [draws.uniform(-far, far), draws.uniform(-far, far)];
-    let mut writer = Writer { draws, text: String::new(), garbage, scale, middle, pool: Vec::new(), cohorts: 0, named: Vec::new() };
+    let mut writer = Writer {
+        draws,
+        text: String::new(),
+        garbage,
+        scale,
+        middle,
+        pool: Vec::new(),
+        cohorts: 0,
+        named: Vec::new(),
+    };
     writer.head();
     writer.params(false);
     writer.map();
@@ -55,7 +86,11 @@ impl Writer<'_, '_> {
     }
 
     fn or_garbage(&mut self, value: String) -> String {
-        if self.garbage > 0.0 && self.draws.chance(self.garbage) { self.draws.pick(GARBAGE).into() } else { value }
+        if self.garbage > 0.0 && self.draws.chance(self.garbage) {
+            self.draws.pick(GARBAGE).into()
+        } else {
+            value
+        }
     }
 
     /// A number between two positive ends, of any magnitude, with a liking for the ends.
@@ -95,7 +130,13 @@ impl Writer<'_, '_> {
             "[pipeline]\nmacroscale = \"{macroscale}\"\nmicroscale = \"{microscale}\"\nmotion = \"{motion}\""
         ));
         if self.garbage > 0.0 && self.draws.chance(0.1) {
-            self.text += self.draws.pick(&["unknown = 3\n", "[expect]\narrived = 1\n", "motion = 3\n", "[[]]\n", "a.b = 1\n"]);
+            self.text += self.draws.pick(&[
+                "unknown = 3\n",
+                "[expect]\narrived = 1\n",
+                "motion = 3\n",
+                "[[]]\n",
+                "a.b = 1\n",
+            ]);
         }
     }
 
@@ -123,7 +164,9 @@ impl Writer<'_, '_> {
                 let (low, high) = (field.limit.low.max(-1e6), field.limit.high.min(1e6));
                 let value = match field.kind {
                     Kind::Flag => self.draws.chance(0.5).to_string(),
-                    Kind::Whole => format!("{:.0}", self.draws.uniform(low, high.min(80.0) + 1.0).floor().min(high)),
+                    Kind::Whole => {
+                        format!("{:.0}", self.draws.uniform(low, high.min(80.0) + 1.0).floor().min(high))
+                    }
                     Kind::Real if self.draws.chance(0.6) => {
                         let default = if let Value::Number(number) = field.default { number } else { 1.0 };
                         (default * self.draws.magnitude(0.1, 10.0)).clamp(low, high).to_string()
@@ -158,9 +201,8 @@ impl Writer<'_, '_> {
                 let (near, off) = (old(self), self.draws.pick(&[1e-9, 1e-6, 1e-3, 0.1, 0.3]));
                 [near[0] + self.draws.uniform(-off, off), near[1] + self.draws.uniform(-off, off)]
             }
-            4..=6 => [0, 1].map(|axis| {
-                self.middle[axis] + (self.draws.uniform(-4.0, 5.0).floor() / 4.0) * self.scale
-            }),
+            4..=6 => [0, 1]
+                .map(|axis| self.middle[axis] + (self.draws.uniform(-4.0, 5.0).floor() / 4.0) * self.scale),
             _ => [0, 1].map(|axis| self.middle[axis] + self.draws.uniform(-1.0, 1.0) * self.scale),
         };
         self.pool.push(point);
@@ -217,10 +259,13 @@ impl Writer<'_, '_> {
         self.text += "[map]\n";
         if self.draws.chance(0.5) {
             let [x, y] = self.middle;
-            let (w, h) = (self.scale * self.draws.uniform(1.0, 1.1), self.scale * self.draws.uniform(0.9, 1.1));
+            let (w, h) =
+                (self.scale * self.draws.uniform(1.0, 1.1), self.scale * self.draws.uniform(0.9, 1.1));
             let (l, r, b, t) = (x - w, x + w, y - h, y + h);
             self.pool.extend([[l, b], [r, b], [r, t], [l, t]]);
-            self.line(format_args!("walkable = \"POLYGON (({l:?} {b:?}, {r:?} {b:?}, {r:?} {t:?}, {l:?} {t:?}, {l:?} {b:?}))\""));
+            self.line(format_args!(
+                "walkable = \"POLYGON (({l:?} {b:?}, {r:?} {b:?}, {r:?} {t:?}, {l:?} {t:?}, {l:?} {b:?}))\""
+            ));
         }
         let obstacles: Vec<String> = (0..self.draws.below(4))
             .map(|index| {
@@ -313,11 +358,13 @@ impl Writer<'_, '_> {
                 self.line(format_args!("preferred_speed = {speed}"));
             }
             1..=3 => {
-                let (preferred, more) = (self.draws.pick(&[0.0, 1e-6, 0.5, 1.3, 3.0, 9e5]), self.draws.pick(&[1.0, 1.0001, 1.1]));
+                let (preferred, more) =
+                    (self.draws.pick(&[0.0, 1e-6, 0.5, 1.3, 3.0, 9e5]), self.draws.pick(&[1.0, 1.0001, 1.1]));
                 self.line(format_args!("preferred_speed = {preferred}\nmax_speed = {}", preferred * more));
             }
             4 => {
-                let (preferred, max) = (self.usual([0.0, 2.0], [0.0, 1e6]), self.usual([2.0, 6.0], [0.0, 1e6]));
+                let (preferred, max) =
+                    (self.usual([0.0, 2.0], [0.0, 1e6]), self.usual([2.0, 6.0], [0.0, 1e6]));
                 self.line(format_args!("preferred_speed = {preferred}\nmax_speed = {max}"));
             }
             _ => {}
@@ -368,7 +415,9 @@ impl Writer<'_, '_> {
                 2 if self.cohorts > 0 => {
                     let cohort = self.draws.below(self.cohorts);
                     let goal = format!("{{ point = {} }}", self.point());
-                    self.line(format_args!("[[events]]\nat = {at}\nretarget = {{ cohort = \"c{cohort}\", goal = {goal} }}"));
+                    self.line(format_args!(
+                        "[[events]]\nat = {at}\nretarget = {{ cohort = \"c{cohort}\", goal = {goal} }}"
+                    ));
                 }
                 _ => {
                     let polygon = self.polygon();

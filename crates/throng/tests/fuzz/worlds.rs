@@ -133,10 +133,17 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
         Straight.run(world.view(), &mut intents);
         local.run(world.view(), Rows::All, &intents, &mut commands);
         bodies.run(world.view(), &commands, &mut moves);
-        let columns = [&commands.vx, &commands.vy, &commands.frustration, &moves.x, &moves.y, &moves.vx, &moves.vy];
-        for (name, column) in ["vx", "vy", "frustration", "x", "y", "moved vx", "moved vy"].iter().zip(columns) {
+        let columns =
+            [&commands.vx, &commands.vy, &commands.frustration, &moves.x, &moves.y, &moves.vx, &moves.vy];
+        for (name, column) in
+            ["vx", "vy", "frustration", "x", "y", "moved vx", "moved vy"].iter().zip(columns)
+        {
             if let Some(row) = column.iter().position(|value| !value.is_finite()) {
-                return Err(format!("in step {step}: {name} is {} for {:?}", column[row], world.agents.row(row)));
+                return Err(format!(
+                    "in step {step}: {name} is {} for {:?}",
+                    column[row],
+                    world.agents.row(row)
+                ));
             }
         }
         world.commit(&moves, &commands);

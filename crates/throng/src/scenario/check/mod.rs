@@ -24,6 +24,8 @@ use values::within_reach;
 const MOST_AGENTS: u64 = 10_000_000;
 /// Coordinates beyond this have lost their millimetres, m.
 const FARTHEST: f64 = 1e9;
+/// A shorter step leads nowhere: positions have no room for it.
+const SHORTEST_STEP: f64 = 1e-6;
 const LONGEST_STEP: f64 = 60.0;
 const LONGEST_TIME: f64 = 1e9;
 const LARGEST: f64 = 1e6;
@@ -72,7 +74,7 @@ struct Checker<'a> {
 // The parts of a file, one by one.
 impl<'a> Checker<'a> {
     fn clock(&mut self) {
-        self.number(&KeyPath::top("dt"), self.file.dt, Limit::above(0.0).up_to(LONGEST_STEP));
+        self.number(&KeyPath::top("dt"), self.file.dt, Limit::from(SHORTEST_STEP).up_to(LONGEST_STEP));
         self.number(&KeyPath::top("until"), self.file.until, Limit::from(0.0).up_to(LONGEST_TIME));
     }
 
