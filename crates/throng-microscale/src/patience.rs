@@ -33,7 +33,7 @@ throng_core::params! {
         /// How long it takes to lose patience in a crowd or in a narrow place.
         memory: f32 = 0.5, "s", Limit::above(0.0).up_to(1000.0);
         /// The same where there is room: most encounters resolve without.
-        composure: f32 = 100.0, "s", Limit::above(0.0).up_to(1000.0);
+        composure: f32 = 40.0, "s", Limit::above(0.0).up_to(1000.0);
         /// How long it takes to calm down.
         forget: f32 = 5.0, "s", Limit::above(0.0).up_to(1000.0);
         /// The part of the wanted speed that may be missing before anything happens.
