@@ -174,7 +174,7 @@ mod tests {
         }
         others.len = all.len();
         let mut planes = Planes::default();
-        dispatch!(level, simd => peer_planes(simd, ego, &mut others, time_horizon, &mut planes));
+        dispatch!(level, simd => peer_planes(simd, ego, &others, time_horizon, &mut planes));
         planes
     }
 

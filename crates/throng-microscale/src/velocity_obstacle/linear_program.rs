@@ -202,7 +202,7 @@ mod tests {
 
     fn solve(level: Level, planes: &Planes, preferred: Vec2) -> Vec2 {
         let (mut planes, mut projected) = (planes.clone(), Planes::default());
-        dispatch!(level, simd => closest(simd, &mut planes, &mut projected, preferred, MAX_SPEED))
+        dispatch!(level, simd => closest(simd, &planes, &mut projected, preferred, MAX_SPEED))
     }
 
     fn deepest(lines: &[Line], velocity: DVec2) -> f64 {
