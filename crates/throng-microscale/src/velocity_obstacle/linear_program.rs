@@ -201,8 +201,8 @@ mod tests {
     const NEARLY: f64 = 2e-3;
 
     fn solve(level: Level, planes: &Planes, preferred: Vec2) -> Vec2 {
-        let (mut planes, mut projected) = (planes.clone(), Planes::default());
-        dispatch!(level, simd => closest(simd, &planes, &mut projected, preferred, MAX_SPEED))
+        let mut projected = Planes::default();
+        dispatch!(level, simd => closest(simd, planes, &mut projected, preferred, MAX_SPEED))
     }
 
     fn deepest(lines: &[Line], velocity: DVec2) -> f64 {
