@@ -18,9 +18,9 @@ pub struct Commands {
     pub vy: Vec<f32>,
     /// What the agent will remember of being held up, see [`Agents::frustration`](crate::world::Agents).
     pub frustration: Vec<f32>,
-    /// How far away the nearest other is that the agent looks at (centre to centre, m); infinite where it looks at
-    /// nobody.
-    pub room: Vec<f32>,
+    /// How far away the nearest other is that the agent looks at (centre to centre, squared, m²); infinite where it
+    /// looks at nobody.
+    pub room_squared: Vec<f32>,
 }
 
 /// From the motion stage: where an agent will be.
@@ -47,5 +47,5 @@ macro_rules! sized {
     };
 }
 sized!(Intents: vx, vy);
-sized!(Commands: vx, vy, frustration, room);
+sized!(Commands: vx, vy, frustration, room_squared);
 sized!(Moves: x, y, vx, vy);

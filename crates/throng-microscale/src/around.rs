@@ -2,11 +2,11 @@
 
 use crate::velocity_obstacle::{Cones, Planes};
 use arrayvec::ArrayVec;
-use fearless_simd::Simd;
+use fearless_simd::{Simd, f32x8, prelude::*};
 use glam::Vec2;
 use throng_core::handover::Intents;
-use throng_core::space::{Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
-use throng_core::world::View;
+use throng_core::space::{Body, Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
+use throng_core::world::{MoverState, View};
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
 pub const MAX_MOVERS: usize = 16;
@@ -69,12 +69,45 @@ pub struct Others {
 }
 
 impl Others {
-    fn push(&mut self, away: Vec2, velocity: Vec2, reach: f32, share: f32, part: f32, row: u32) {
+    /// Writes an agent behind the last one; whether it counts is for the caller to say. Its share is still its
+    /// responsibility, see [`Others::weigh`].
+    #[inline(always)]
+    fn put(&mut self, ego: &Ego, id: u32, row: u32, body: &Body) {
+        // Tells the compiler once what it would otherwise check for every column.
+        let i = self.len.min(MAX_OTHERS - 1);
+        (self.dx[i], self.dy[i]) = (body.x - ego.position.x, body.y - ego.position.y);
+        (self.vx[i], self.vy[i]) = (body.vx, body.vy);
+        self.reach[i] = ego.radius + body.radius;
+        self.share[i] = body.responsibility;
+        self.part[i] = if id < body.id { 1.0 } else { -1.0 };
+        self.row[i] = row;
+    }
+
+    fn push_mover(&mut self, ego: &Ego, mover: &MoverState, row: u32) {
         let i = self.len;
-        (self.dx[i], self.dy[i]) = (away.x, away.y);
-        (self.vx[i], self.vy[i]) = (velocity.x, velocity.y);
-        (self.reach[i], self.share[i], self.part[i], self.row[i]) = (reach, share, part, row);
+        (self.dx[i], self.dy[i]) = (mover.position - ego.position).into();
+        (self.vx[i], self.vy[i]) = mover.velocity.into();
+        (self.reach[i], self.share[i], self.part[i], self.row[i]) =
+            (ego.radius + mover.radius, 1.0, 1.0, row);
         self.len += 1;
+    }
+
+    /// Turns the others' responsibilities into shares for one who has `mine`.
+    #[inline(always)]
+    fn weigh<S: Simd>(&mut self, simd: S, mine: f32) {
+        let (mine, none) = (f32x8::splat(simd, mine), f32x8::splat(simd, 0.0));
+        for block in (0..self.len).step_by(LANES) {
+            let share = &mut self.share[block..block + LANES];
+            let theirs = f32x8::from_slice(simd, share);
+            // All alike is the rule, and saves the division.
+            let shares = if theirs.simd_eq(mine).all_true() {
+                mine.simd_gt(none).select(f32x8::splat(simd, 0.5), none)
+            } else {
+                let total = mine + theirs;
+                total.simd_gt(none).select(mine / total, none)
+            };
+            shares.store_slice(share);
+        }
     }
 
     /// Towards one of them, m.
@@ -132,12 +165,19 @@ impl Default for Around {
     }
 }
 
-const _: () = assert!(MAX_OTHERS % LANES == 0);
+const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES));
 
 impl Around {
     /// Looks around from a row.
     #[inline(always)]
-    pub fn look<S: Simd>(&mut self, simd: S, view: View<'_>, intents: &Intents, row: usize, reach: &Reach) -> Ego {
+    pub fn look<S: Simd>(
+        &mut self,
+        simd: S,
+        view: View<'_>,
+        intents: &Intents,
+        row: usize,
+        reach: &Reach,
+    ) -> Ego {
         let agents = view.agents;
         let ego = Ego {
             row,
@@ -154,60 +194,65 @@ impl Around {
         ego
     }
 
-    /// How far away the nearest other agent is, m.
+    /// Must be called when the neighbour index has changed.
+    pub(crate) fn forget_crowd(&mut self) {
+        self.crowd.forget();
+    }
+
+    /// How far away the nearest other agent is, squared, m².
     #[inline(always)]
-    pub fn room(&self) -> f32 {
-        self.nearest.distances_squared().first().map_or(f32::INFINITY, |squared| squared.sqrt())
+    pub fn room_squared(&self) -> f32 {
+        self.nearest.distances_squared().first().copied().unwrap_or(f32::INFINITY)
     }
 
     #[inline(always)]
     fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach) {
         let agents = view.agents;
-        let query = Query {
-            x: ego.position.x,
-            y: ego.position.y,
-            range: reach.neighbor_distance,
-            most: reach.max_neighbors,
-            except: ego.row,
-        };
+        let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
         nearest(simd, view.cells, &agents.id, query, &mut self.crowd, &mut self.nearest);
-        self.others.len = 0;
-        let mine = agents.responsibility[ego.row];
+        let (bodies, others) = (view.cells.bodies(), &mut self.others);
+        let id = agents.id[ego.row];
+        let seen = |body: &Body| {
+            let at = Vec2::new(body.x, body.y);
+            !self.walls.iter().any(|wall| wall.blocks(ego.position, at))
+        };
+        others.len = 0;
         for &row in self.nearest.rows() {
-            let other = row as usize;
-            let away = view.position(other) - ego.position;
-            if self.walls.iter().any(|wall| wall.blocks(ego.position, ego.position + away)) {
-                continue;
-            }
-            let total = mine + agents.responsibility[other];
-            let share = if total > 0.0 { mine / total } else { 0.0 };
-            let part = if agents.id[ego.row] < agents.id[other] { 1.0 } else { -1.0 };
-            let radii = ego.radius + agents.radius[other];
-            self.others.push(away, view.velocity(other), radii, share, part, row);
+            let body = &bodies[row as usize];
+            others.put(ego, id, row, body);
+            others.len += usize::from(self.walls.is_empty() || seen(body));
         }
+        let mine = agents.responsibility[ego.row];
+        // What is left of the last vector is nobody: fill it so that all can be alike.
+        others.share[others.len..others.len.next_multiple_of(LANES)]
+            .iter_mut()
+            .for_each(|share| *share = mine);
+        others.weigh(simd, mine);
     }
 
     /// Scripted bodies count by their surface: a wide one must be seen before its middle is near.
     fn find_movers(&mut self, view: View<'_>, ego: &Ego, reach: &Reach) {
         for (index, mover) in view.movers.iter().enumerate() {
-            let away = mover.position - ego.position;
-            let radii = ego.radius + mover.radius;
-            let seen = away.length() - mover.radius < reach.neighbor_distance;
+            let seen = mover.position.distance(ego.position) - mover.radius < reach.neighbor_distance;
             if seen && self.others.len < MAX_OTHERS {
-                self.others.push(away, mover.velocity, radii, 1.0, 1.0, u32::MAX - index as u32);
+                self.others.push_mover(ego, mover, u32::MAX - index as u32);
             }
         }
     }
 
     fn find_walls(&mut self, view: View<'_>, ego: &Ego, reach: &Reach) {
         self.walls.clear();
+        if view.walls.all().is_empty() {
+            return;
+        }
         let range = reach.time_horizon_obstacles * ego.max_speed + ego.radius;
         for wall in view.walls.near(ego.position) {
             let distance = wall.closest(ego.position).distance_squared(ego.position);
             if distance >= range * range || !wall.faces(ego.position) {
                 continue;
             }
-            let nearer = |other: &Wall| other.closest(ego.position).distance_squared(ego.position) <= distance;
+            let nearer =
+                |other: &Wall| other.closest(ego.position).distance_squared(ego.position) <= distance;
             let place = self.walls.iter().position(|other| !nearer(other)).unwrap_or(self.walls.len());
             if self.walls.is_full() && place < MAX_WALLS {
                 self.walls.pop();

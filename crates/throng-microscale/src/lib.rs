@@ -7,7 +7,7 @@ mod stage;
 mod velocity_obstacle;
 
 pub use around::{Around, Ego, Others, Reach};
-pub use models::{Hrvo, Orca, Rvo, Unaware, Vo};
+pub use models::*;
 pub use patience::Patience;
 pub use stage::{Local, LocalModel, Microscale, Rows, Seen};
 pub use velocity_obstacle::{Cone, Planes};

@@ -33,7 +33,7 @@ throng_core::params! {
         /// How long it takes to lose patience in a crowd or in a narrow place.
         memory: f32 = 0.5, "s", Limit::above(0.0).up_to(1000.0);
         /// The same where there is room: most encounters resolve without.
-        composure: f32 = 100.0, "s", Limit::above(0.0).up_to(1000.0);
+        composure: f32 = 40.0, "s", Limit::above(0.0).up_to(1000.0);
         /// How long it takes to calm down.
         forget: f32 = 5.0, "s", Limit::above(0.0).up_to(1000.0);
         /// The part of the wanted speed that may be missing before anything happens.
@@ -92,13 +92,31 @@ impl Patience {
         if view.agents.status[ego.row] == Status::Waiting {
             return frustration;
         }
+        // What nearly everybody does nearly always must cost nearly nothing: no root, no division.
+        let wanted = ego.preferred.length_squared();
+        if frustration <= self.tolerance
+            && wanted - ego.velocity.dot(ego.preferred) <= self.tolerance * wanted
+        {
+            return self.calm(frustration, ego.dt);
+        }
+        self.turn_held_up(simd, view, intents, around, ego, reach)
+    }
+
+    fn turn_held_up<S: Simd>(
+        &self,
+        simd: S,
+        view: View<'_>,
+        intents: &Intents,
+        around: &mut Around,
+        ego: &mut Ego,
+        reach: &Reach,
+    ) -> f32 {
+        let frustration = view.agents.frustration[ego.row];
         let most = self.max_turn * from_goal(view, ego);
         let tried = self.turned(ego.preferred, frustration, most);
         let lag = lag(ego, tried);
-        if lag <= self.tolerance && frustration <= self.tolerance {
-            return self.calm(frustration, ego.dt);
-        }
-        let lag = if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
+        let lag =
+            if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
         let way = right_of_way(view, intents, around, ego);
         let next = if lag <= self.tolerance.max(frustration) {
             self.calm(frustration, ego.dt)
@@ -179,7 +197,11 @@ fn from_goal(view: View<'_>, ego: &Ego) -> f32 {
 fn lag(ego: &Ego, along: Vec2) -> f32 {
     let (wanted, preferred) = (along.length(), ego.preferred.length());
     // Who wants to stand is not held up, though walls may ask it to move.
-    if wanted.min(preferred) > 1e-3 { ((wanted - ego.velocity.dot(along) / wanted) / preferred).clamp(0.0, 1.0) } else { 0.0 }
+    if wanted.min(preferred) > 1e-3 {
+        ((wanted - ego.velocity.dot(along) / wanted) / preferred).clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
 }
 
 /// The same along what walls leave of a velocity: who is held up by a wall has a question for the planner, and turning

@@ -5,10 +5,16 @@ use crate::patience::Patience;
 use fearless_simd::{Level, Simd, dispatch};
 use glam::Vec2;
 use rayon::prelude::*;
+use std::cell::RefCell;
 use throng_core::CHUNK;
 use throng_core::handover::{Commands, Intents};
 use throng_core::params::Params;
 use throng_core::world::View;
+
+thread_local! {
+    /// Scratch memory, a few kilobytes: to clear it for every task would take as long as some agents' choices.
+    static AROUND: RefCell<Box<Around>> = RefCell::default();
+}
 
 /// A local model: how far it looks, and what it chooses. Everything else comes by itself.
 pub trait LocalModel: Params {
@@ -74,10 +80,13 @@ impl<M: LocalModel> Microscale for Local<M> {
             out.vx.par_chunks_mut(CHUNK),
             out.vy.par_chunks_mut(CHUNK),
             out.frustration.par_chunks_mut(CHUNK),
-            out.room.par_chunks_mut(CHUNK),
+            out.room_squared.par_chunks_mut(CHUNK),
         );
         columns.into_par_iter().enumerate().for_each(|(chunk, out)| {
-            dispatch!(level, simd => choose_chunk(simd, self, view, rows, input, chunk * CHUNK, out))
+            AROUND.with_borrow_mut(|around| {
+                around.forget_crowd();
+                dispatch!(level, simd => choose_chunk(simd, self, view, rows, input, chunk * CHUNK, around, out))
+            })
         });
     }
 
@@ -95,6 +104,7 @@ impl<M: LocalModel> Microscale for Local<M> {
 type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [f32]);
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "the head of the hot loop, called in one place")]
 fn choose_chunk<S: Simd, M: LocalModel>(
     simd: S,
     local: &Local<M>,
@@ -102,16 +112,16 @@ fn choose_chunk<S: Simd, M: LocalModel>(
     rows: Rows<'_>,
     input: &Intents,
     first: usize,
+    around: &mut Around,
     (vx, vy, frustration, room): Columns<'_>,
 ) {
-    let mut around = Around::default();
     for i in 0..vx.len() {
         let row = first + i;
         if rows.have(view.agents.cohort[row]) {
-            let choice = local.choose(simd, view, input, row, &mut around);
+            let choice = local.choose(simd, view, input, row, around);
             (vx[i], vy[i]) = choice.velocity.into();
             frustration[i] = choice.frustration;
-            room[i] = around.room();
+            room[i] = around.room_squared();
         }
     }
 }

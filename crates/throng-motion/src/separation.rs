@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::{at_most, unit_or};
 use throng_core::handover::{Commands, Moves};
-use throng_core::space::rows_within;
+use throng_core::space::{Crowd, rows_within};
 use throng_core::world::View;
 
 throng_core::params! {
@@ -42,108 +42,189 @@ const MAX_CONTACTS: usize = 16;
 
 type Touching = ArrayVec<u32, MAX_CONTACTS>;
 
+/// Nobody: an agent that cannot touch anybody has no list.
+const NONE: u32 = u32::MAX;
+
 /// Who may touch whom in this step; kept for its memory only.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contacts {
+    /// Those who can touch somebody, and whom.
     row: Vec<u32>,
     touching: Vec<Touching>,
+    /// From a row to its place in the lists above.
+    place: Vec<u32>,
+    /// Whether somebody in the lists overlaps somebody at first, and the round in which it was last looked at.
+    overlaps: Vec<bool>,
+    looked_at: Vec<u32>,
+    /// Places of those who overlap somebody now, and where they have to go.
+    overlapping: Vec<u32>,
     corrected: Vec<Vec2>,
+    spare: Vec<u32>,
+    /// Places of all who have been moved.
+    moved: Vec<u32>,
 }
 
 impl Separation {
-    pub(crate) fn run(&self, view: View<'_>, commands: &Commands, contacts: &mut Contacts, moves: &mut Moves) {
+    pub(crate) fn run(
+        &self,
+        view: View<'_>,
+        commands: &Commands,
+        contacts: &mut Contacts,
+        moves: &mut Moves,
+    ) {
         contacts.find(view, commands, moves);
-        for _ in 0..self.iterations {
-            if contacts.part(view, moves) <= TOLERANCE {
+        for round in 1..=self.iterations as u32 {
+            if contacts.overlapping.is_empty() {
                 break;
             }
+            contacts.part(view, moves);
+            contacts.find_overlapping(view, moves, round);
         }
         contacts.take_velocities(view, moves);
     }
 }
 
 impl Contacts {
-    /// Lists who can touch somebody: only those whose nearest other is near enough.
+    /// Lists who can touch somebody: only those whose nearest other is near enough, or whom a scripted body reaches.
     fn find(&mut self, view: View<'_>, commands: &Commands, moves: &Moves) {
         let agents = view.agents;
         let reach = 2.0 * view.fastest * view.dt + view.widest;
-        let crowded = |&row: &u32| commands.room[row as usize] < agents.radius[row as usize] + reach;
-        let struck = |row: &u32| view.movers.iter().any(|mover| {
-            let reach = agents.radius[*row as usize] + mover.radius + (view.fastest + mover.velocity.length()) * view.dt;
-            mover.position.distance_squared(view.position(*row as usize)) < reach * reach
-        });
         self.row.clear();
-        self.row.extend((0..agents.len() as u32).filter(|row| crowded(row) || struck(row)));
+        self.place.clear();
+        self.place.resize(agents.len(), NONE);
+        for row in 0..agents.len() {
+            let range = agents.radius[row] + reach;
+            if commands.room_squared[row] < range * range || struck(view, row) {
+                self.place[row] = self.row.len() as u32;
+                self.row.push(row as u32);
+            }
+        }
         self.touching.resize(self.row.len(), Touching::new());
-        self.corrected.resize(self.row.len(), Vec2::ZERO);
+        self.overlaps.resize(self.row.len(), false);
         let level = Level::new();
-        self.touching.par_chunks_mut(CHUNK).zip(self.row.par_chunks(CHUNK)).for_each(|(touching, row)| {
-            dispatch!(level, simd => find(simd, view, moves, reach, row, touching));
+        let lists = self.touching.par_chunks_mut(CHUNK).zip(self.overlaps.par_chunks_mut(CHUNK));
+        lists.zip(self.row.par_chunks(CHUNK)).for_each(|((touching, overlaps), row)| {
+            dispatch!(level, simd => find(simd, view, moves, reach, row, touching, overlaps));
         });
+        self.looked_at.clear();
+        self.looked_at.resize(self.row.len(), 0);
+        self.overlapping.clear();
+        self.overlapping.extend((0..self.row.len() as u32).filter(|&place| self.overlaps[place as usize]));
+        self.moved.clear();
     }
 
-    /// Moves every pair apart once. Returns the deepest overlap that it found.
-    fn part(&mut self, view: View<'_>, moves: &mut Moves) -> f32 {
-        let corrected = self.corrected.par_chunks_mut(CHUNK);
-        let listed = self.row.par_chunks(CHUNK).zip(self.touching.par_chunks(CHUNK));
-        let deepest = corrected.zip(listed).map(|(corrected, (row, touching))| {
-            let mut deepest = 0.0f32;
-            for ((corrected, &row), touching) in corrected.iter_mut().zip(row).zip(touching) {
-                let depth;
-                (*corrected, depth) = apart(view, moves, row as usize, touching);
-                deepest = deepest.max(depth);
+    /// Moves everybody who overlaps somebody, all at once.
+    fn part(&mut self, view: View<'_>, moves: &mut Moves) {
+        let (row, touching) = (&self.row, &self.touching);
+        self.corrected.resize(self.overlapping.len(), Vec2::ZERO);
+        let chunks = self.corrected.par_chunks_mut(CHUNK).zip(self.overlapping.par_chunks(CHUNK));
+        chunks.for_each(|(corrected, places)| {
+            for (corrected, &place) in corrected.iter_mut().zip(places) {
+                *corrected = apart(view, moves, row[place as usize] as usize, &touching[place as usize]);
             }
-            deepest
         });
-        let deepest = deepest.reduce(|| 0.0, f32::max);
-        for (&row, to) in self.row.iter().zip(&self.corrected) {
-            (moves.x[row as usize], moves.y[row as usize]) = (*to).into();
+        for (&place, to) in self.overlapping.iter().zip(&self.corrected) {
+            let row = self.row[place as usize] as usize;
+            (moves.x[row], moves.y[row]) = (*to).into();
         }
-        deepest
+        self.moved.extend_from_slice(&self.overlapping);
+    }
+
+    /// Only those who have moved, and those whom they may have moved into, can overlap somebody now.
+    fn find_overlapping(&mut self, view: View<'_>, moves: &Moves, round: u32) {
+        std::mem::swap(&mut self.overlapping, &mut self.spare);
+        self.overlapping.clear();
+        for &moved in &self.spare {
+            let contacts = self.touching[moved as usize].iter().map(|&row| self.place[row as usize]);
+            for place in std::iter::once(moved).chain(contacts).filter(|&place| place != NONE) {
+                if std::mem::replace(&mut self.looked_at[place as usize], round) != round {
+                    self.overlapping.push(place);
+                }
+            }
+        }
+        let (row, touching) = (&self.row, &self.touching);
+        self.overlapping
+            .retain(|&place| overlaps(view, moves, row[place as usize] as usize, &touching[place as usize]));
     }
 
     /// The velocity that others see is the one that a body really had.
     fn take_velocities(&self, view: View<'_>, moves: &mut Moves) {
-        for &row in &self.row {
-            let row = row as usize;
-            let moved = place(moves, row) - (view.position(row) + velocity(moves, row) * view.dt);
-            if moved.length_squared() > TOLERANCE * TOLERANCE {
-                let taken = (place(moves, row) - view.position(row)) / view.dt;
-                (moves.vx[row], moves.vy[row]) = at_most(taken, view.agents.max_speed[row]).into();
-            }
+        for &moved in &self.moved {
+            let row = self.row[moved as usize] as usize;
+            let taken = (place(moves, row) - view.position(row)) / view.dt;
+            (moves.vx[row], moves.vy[row]) = at_most(taken, view.agents.max_speed[row]).into();
         }
     }
 }
 
+/// Whether a scripted body can reach an agent in this step.
+fn struck(view: View<'_>, row: usize) -> bool {
+    view.movers.iter().any(|mover| {
+        let speeds = view.fastest + mover.velocity.length();
+        let reach = view.agents.radius[row] + mover.radius + speeds * view.dt;
+        mover.position.distance_squared(view.position(row)) < reach * reach
+    })
+}
+
 #[inline(always)]
-fn find<S: Simd>(simd: S, view: View<'_>, moves: &Moves, reach: f32, rows: &[u32], touching: &mut [Touching]) {
+fn find<S: Simd>(
+    simd: S,
+    view: View<'_>,
+    moves: &Moves,
+    reach: f32,
+    rows: &[u32],
+    touching: &mut [Touching],
+    overlap: &mut [bool],
+) {
     let agents = view.agents;
-    for (&row, touching) in rows.iter().zip(touching) {
+    let mut crowd = Crowd::default();
+    for ((&row, touching), overlap) in rows.iter().zip(touching).zip(overlap) {
         let row = row as usize;
-        let range = agents.radius[row] + reach;
+        let range = [agents.radius[row] + reach, view.widest + reach];
         touching.clear();
-        rows_within(simd, view.cells, agents.x[row], agents.y[row], range, #[inline(always)] |other| {
-            let near = NEARLY * (agents.radius[row] + agents.radius[other]);
-            let squared = place(moves, row).distance_squared(place(moves, other));
-            if other != row && squared < near * near && !touching.is_full() {
-                touching.push(other as u32);
-            }
-        });
+        rows_within(
+            simd,
+            view.cells,
+            row,
+            range,
+            &mut crowd,
+            #[inline(always)]
+            |other| {
+                let near = NEARLY * (agents.radius[row] + agents.radius[other]);
+                let squared = place(moves, row).distance_squared(place(moves, other));
+                if other != row && squared < near * near && !touching.is_full() {
+                    touching.push(other as u32);
+                }
+            },
+        );
+        *overlap = overlaps(view, moves, row, touching);
     }
 }
 
-/// Where a body is once it has done its part for all its contacts, and the deepest of them.
-fn apart(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> (Vec2, f32) {
+/// Whether a body overlaps one of its contacts, or a scripted body, by more than is left alone.
+fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> bool {
     let agents = view.agents;
     let at = place(moves, row);
-    let (mut sum, mut count, mut deepest) = (Vec2::ZERO, 0.0f32, 0.0f32);
+    let closer = |other: Vec2, reach: f32| at.distance_squared(other) < (reach - TOLERANCE).max(0.0).powi(2);
+    touching.iter().any(|&other| {
+        closer(place(moves, other as usize), agents.radius[row] + agents.radius[other as usize])
+    }) || view
+        .movers
+        .iter()
+        .any(|mover| closer(mover.position + mover.velocity * view.dt, agents.radius[row] + mover.radius))
+}
+
+/// Where a body is once it has done its part for all its contacts.
+fn apart(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> Vec2 {
+    let agents = view.agents;
+    let at = place(moves, row);
+    let (mut sum, mut count) = (Vec2::ZERO, 0.0f32);
     let mut push = |away: Vec2, reach: f32, fallback: Vec2, share: &dyn Fn(Vec2) -> f32| {
         let depth = reach - away.length();
         if depth > 0.0 {
             let direction = unit_or(away, fallback);
             sum += direction * (depth * share(direction));
             count += 1.0;
-            deepest = deepest.max(depth);
         }
     };
     for &other in touching {
@@ -162,7 +243,7 @@ fn apart(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> (Vec
     }
     let moved = at + if count > TOGETHER { sum * (TOGETHER / count) } else { sum };
     let walls = view.walls.near(view.position(row));
-    (pushed_out(walls, view.position(row), moved, agents.radius[row]), deepest)
+    pushed_out(walls, view.position(row), moved, agents.radius[row])
 }
 
 /// How much a body is to blame for an overlap ahead of it.

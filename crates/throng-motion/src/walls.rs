@@ -65,7 +65,12 @@ fn to_first_wall<'a>(walls: impl Iterator<Item = &'a Wall>, from: Vec2, to: Vec2
 }
 
 /// `place`, moved away from the walls that a body there overlaps, to the side that it comes from.
-pub(crate) fn pushed_out<'a>(walls: impl Iterator<Item = &'a Wall>, from: Vec2, mut place: Vec2, radius: f32) -> Vec2 {
+pub(crate) fn pushed_out<'a>(
+    walls: impl Iterator<Item = &'a Wall>,
+    from: Vec2,
+    mut place: Vec2,
+    radius: f32,
+) -> Vec2 {
     for wall in walls {
         let away = place - wall.closest(place);
         let depth = radius - away.length();

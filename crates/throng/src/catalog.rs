@@ -62,7 +62,9 @@ fn microscale_model<M: LocalModel>(paper: &'static str) -> Model<BuildMicroscale
     Model {
         entry: Entry { name: M::BLOCK, stage: Stage::Microscale, about: M::ABOUT.trim_ascii(), paper },
         block: block_of::<M>(),
-        build: |settings| Box::new(Local { model: with_settings::<M>(settings), patience: with_settings(settings) }),
+        build: |settings| {
+            Box::new(Local { model: with_settings::<M>(settings), patience: with_settings(settings) })
+        },
     }
 }
 

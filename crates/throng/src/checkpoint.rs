@@ -87,7 +87,8 @@ impl Checkpoint {
 
     /// Reads one.
     pub fn load(path: &Path) -> Result<Checkpoint, CheckpointError> {
-        let bytes = std::fs::read(path).map_err(|reason| CheckpointError::Io { path: path.into(), reason })?;
+        let bytes =
+            std::fs::read(path).map_err(|reason| CheckpointError::Io { path: path.into(), reason })?;
         let broken = |reason: &str| CheckpointError::Broken { path: path.into(), reason: reason.into() };
         let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| broken("it does not begin like one"))?;
         let (sum, body) = rest.split_first_chunk::<8>().ok_or_else(|| broken("it is cut off"))?;
@@ -106,7 +107,8 @@ impl Checkpoint {
 
 /// FNV-1a, eight bytes at a time: tells a torn file from a whole one.
 fn checksum(bytes: &[u8]) -> u64 {
-    let word = |chunk: &[u8]| chunk.iter().fold(chunk.len() as u64, |word, &byte| word << 8 | u64::from(byte));
+    let word =
+        |chunk: &[u8]| chunk.iter().fold(chunk.len() as u64, |word, &byte| word << 8 | u64::from(byte));
     bytes.chunks(7).fold(0xcbf2_9ce4_8422_2325, |hash, chunk| {
         (hash ^ word(chunk)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
     })

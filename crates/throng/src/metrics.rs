@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use throng_core::CHUNK;
-use throng_core::space::rows_within;
+use throng_core::space::{Crowd, rows_within};
 use throng_core::world::View;
 
 /// An overlap deeper than this is a collision, m.
@@ -74,14 +74,23 @@ pub(crate) fn overlaps(view: View<'_>) -> Overlaps {
 fn overlaps_of<S: Simd>(simd: S, view: View<'_>, rows: std::ops::Range<usize>) -> Overlaps {
     let agents = view.agents;
     let mut found = Overlaps::default();
+    let mut crowd = Crowd::default();
     for row in rows {
         let (place, radius) = (view.position(row), agents.radius[row]);
-        let reach = radius + view.widest;
-        rows_within(simd, view.cells, place.x, place.y, reach, #[inline(always)] |other| {
-            if other > row {
-                found.see(radius + agents.radius[other] - place.distance(view.position(other)));
-            }
-        });
+        let reach = [radius + view.widest, 2.0 * view.widest];
+        rows_within(
+            simd,
+            view.cells,
+            row,
+            reach,
+            &mut crowd,
+            #[inline(always)]
+            |other| {
+                if other > row {
+                    found.see(radius + agents.radius[other] - place.distance(view.position(other)));
+                }
+            },
+        );
         for mover in view.movers {
             found.see(radius + mover.radius - place.distance(mover.position));
         }

@@ -100,11 +100,12 @@ fn orca_agrees_with_rvo2() -> Result<Outcome, String> {
     for seed in 0..12 {
         let (starts, goals) = sparse_crowd(seed);
         let text = serde_json::json!({
-            "format": 1, "dt": 0.1, "until": 1000, 
+            "format": 1, "dt": 0.1, "until": 1000,
             "agents": [{ "place": { "points": starts }, "goal": { "points": goals },
                          "radius": 0.25, "preferred_speed": 1.3, "max_speed": 1.8, "goal_radius": 0.01 }],
         });
-        let scenario = Scenario::parse(&text.to_string(), "sparse.json", None).map_err(|error| error.to_string())?;
+        let scenario =
+            Scenario::parse(&text.to_string(), "sparse.json", None).map_err(|error| error.to_string())?;
         let mut simulation = Simulation::with_threads(&scenario, 1).map_err(|error| error.to_string())?;
         let run = serde_json::json!({
             "dt": 0.1, "radius": 0.25, "speed": 1.3, "max_speed": 1.8, "steps": 200, "starts": starts, "goals": goals,
@@ -130,9 +131,14 @@ fn orca_agrees_with_rvo2() -> Result<Outcome, String> {
             }
         }
         if bent < 0.1 {
-            return Err(format!("crowd {seed} shows nothing: nobody had to avoid anybody ({bent} m from its line)"));
+            return Err(format!(
+                "crowd {seed} shows nothing: nobody had to avoid anybody ({bent} m from its line)"
+            ));
         }
-        println!("crowd {seed}: at most {:.4} mm from RVO2, up to {bent:.2} m from the straight line", furthest * 1e3);
+        println!(
+            "crowd {seed}: at most {:.4} mm from RVO2, up to {bent:.2} m from the straight line",
+            furthest * 1e3
+        );
     }
     Ok(Outcome::Passed)
 }

@@ -28,7 +28,7 @@ impl System for Ours {
 
     fn run(&mut self, steps: usize) -> anyhow::Result<f64> {
         let begin = Instant::now();
-        (0..steps).for_each(|_| self.simulation.step());
+        self.simulation.on_threads(|simulation| (0..steps).for_each(|_| simulation.step()));
         Ok(begin.elapsed().as_secs_f64())
     }
 

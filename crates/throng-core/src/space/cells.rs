@@ -4,7 +4,28 @@
 //! told apart by its distance. So the memory follows the number of agents and never the size of the map, and one
 //! agent a thousand kilometres away costs nothing.
 
+use crate::world::Agents;
 use rayon::prelude::*;
+
+/// What others see of an agent, in half a cache line: whoever looks at ten others touches ten lines and not seventy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub struct Body {
+    /// m from the world's origin.
+    pub x: f32,
+    /// m from the world's origin.
+    pub y: f32,
+    /// m/s.
+    pub vx: f32,
+    /// m/s.
+    pub vy: f32,
+    /// m.
+    pub radius: f32,
+    /// Its share of an avoidance, weighed against the other's.
+    pub responsibility: f32,
+    /// Who.
+    pub id: u32,
+}
 
 /// A neighbour index. Rows of the agents' columns must be in [`Cells::sort`]'s order.
 #[derive(Clone, Debug, Default)]
@@ -12,12 +33,17 @@ pub struct Cells {
     /// Positions in the index's order, padded so that a vector load may run past the end.
     pub(super) x: Vec<f32>,
     pub(super) y: Vec<f32>,
+    bodies: Vec<Body>,
     /// First row of each cell, and the number of rows at the end.
     first: Vec<u32>,
     per_metre: f32,
     columns: i32,
     lines: i32,
+    /// By the row before sorting, and by the row after it.
     cell_of: Vec<u32>,
+    cell: Vec<u32>,
+    /// Mean number of agents in an agent's cell.
+    company: f32,
 }
 
 /// What follows the last position: further away than any neighbour can be, and not a number to compare equal.
@@ -33,8 +59,34 @@ impl Cells {
         self.place(id, order);
     }
 
-    /// Takes over the positions once the columns are in order.
-    pub fn take(&mut self, x: &[f32], y: &[f32]) {
+    /// What others see of everybody, by row.
+    #[inline(always)]
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// Takes over what others see, once the columns are in order.
+    pub fn take(&mut self, agents: &Agents) {
+        self.take_places(&agents.x, &agents.y);
+        self.bodies.resize(agents.len(), Body::default());
+        let chunk = crate::CHUNK * 4;
+        self.bodies.par_chunks_mut(chunk).enumerate().for_each(|(index, bodies)| {
+            for (i, body) in bodies.iter_mut().enumerate() {
+                let row = index * chunk + i;
+                *body = Body {
+                    x: agents.x[row],
+                    y: agents.y[row],
+                    vx: agents.vx[row],
+                    vy: agents.vy[row],
+                    radius: agents.radius[row],
+                    responsibility: agents.responsibility[row],
+                    id: agents.id[row],
+                };
+            }
+        });
+    }
+
+    pub(super) fn take_places(&mut self, x: &[f32], y: &[f32]) {
         for (mine, theirs) in [(&mut self.x, x), (&mut self.y, y)] {
             mine.clear();
             mine.extend_from_slice(theirs);
@@ -80,20 +132,29 @@ impl Cells {
         for &cell in &self.cell_of {
             self.first[cell as usize] += 1;
         }
-        let mut sum = 0;
+        let (mut sum, mut squares) = (0, 0u64);
         for first in &mut self.first {
+            squares += u64::from(*first) * u64::from(*first);
             sum += *first;
             *first = sum;
         }
+        self.company = squares as f32 / self.cell_of.len().max(1) as f32;
+    }
+
+    /// Mean number of agents in an agent's cell: tells whether cells have the right size.
+    pub fn company(&self) -> f32 {
+        self.company
     }
 
     /// Fills cells from their ends, which leaves `first` pointing at their beginnings, then sorts each by id.
     fn place(&mut self, id: &[u32], order: &mut Vec<u32>) {
         order.resize(self.cell_of.len(), 0);
+        self.cell.resize(self.cell_of.len(), 0);
         for (row, &cell) in self.cell_of.iter().enumerate().rev() {
             let slot = &mut self.first[cell as usize];
             *slot -= 1;
             order[*slot as usize] = row as u32;
+            self.cell[*slot as usize] = cell;
         }
         for cell in self.first.windows(2) {
             let members = &mut order[cell[0] as usize..cell[1] as usize];
@@ -103,16 +164,17 @@ impl Cells {
         }
     }
 
-    /// The cell that a place lies in.
+    /// The cell that a row lies in.
     #[inline(always)]
-    pub fn home(&self, x: f32, y: f32) -> [i32; 2] {
-        [coordinate(x, self.per_metre), coordinate(y, self.per_metre)]
+    pub(super) fn home(&self, row: usize) -> u32 {
+        self.cell[row]
     }
 
     /// Calls `visit` with runs of rows that together hold everybody within `range` of anywhere in a cell. Returns
     /// whether it did: where the torus is too small to tell the runs apart, it visits nobody.
     #[inline(always)]
-    pub(super) fn runs_around(&self, [column, line]: [i32; 2], range: f32, mut visit: impl FnMut(usize, usize)) -> bool {
+    pub(super) fn runs_around(&self, cell: u32, range: f32, mut visit: impl FnMut(usize, usize)) -> bool {
+        let (column, line) = (cell as i32 & (self.columns - 1), cell as i32 / self.columns);
         let each_way = (range * self.per_metre).min(1e9).ceil() as i32;
         if 2 * each_way + 1 >= self.columns.min(self.lines) {
             return false;
@@ -121,7 +183,9 @@ impl Cells {
         let to = column.wrapping_add(each_way) & (self.columns - 1);
         for offset in -each_way..=each_way {
             let base = (line.wrapping_add(offset) & (self.lines - 1)) * self.columns;
-            let mut run = |from: i32, to: i32| visit(self.first[from as usize] as usize, self.first[to as usize] as usize);
+            let mut run = |from: i32, to: i32| {
+                visit(self.first[from as usize] as usize, self.first[to as usize] as usize)
+            };
             if from <= to {
                 run(base + from, base + to + 1);
             } else {

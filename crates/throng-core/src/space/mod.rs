@@ -4,6 +4,6 @@ mod cells;
 mod nearest;
 mod walls;
 
-pub use cells::Cells;
-pub use nearest::{LANES, Crowd, MAX_NEIGHBORS, Nearest, Query, nearest, rows_within};
+pub use cells::{Body, Cells};
+pub use nearest::{Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, nearest, rows_within};
 pub use walls::{Wall, Walls};

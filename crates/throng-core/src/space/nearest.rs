@@ -5,7 +5,7 @@
 //! because it never branches on a distance.
 
 use super::Cells;
-use fearless_simd::{Simd, f32x8, mask32x8, prelude::*, u32x8};
+use fearless_simd::{Simd, f32x8, f32x16, mask32x8, prelude::*, u32x8, u32x16};
 
 /// Candidates handled at once.
 pub const LANES: usize = 8;
@@ -17,11 +17,17 @@ const BUFFER: usize = MAX_NEIGHBORS + 64;
 /// How many can be near one cell before it is better to search for each agent alone.
 const CROWD: usize = 256;
 
+/// How much further (squared) the next one looks than the last one had to.
+const SPARE: f32 = 1.4;
+
 /// Everybody near one cell. Agents come sorted by cell, so those of a cell share one gathering, and each then looks
 /// through one short list without a jump.
 #[derive(Clone, Debug)]
 pub struct Crowd {
-    cell: Option<[i32; 2]>,
+    cell: Option<u32>,
+    /// Within this squared distance the last one who looked found enough, with some to spare: the next one probably
+    /// will too, and then has fewer to rank. Only a guess, never part of a result.
+    guess: f32,
     len: usize,
     x: [f32; CROWD + LANES],
     y: [f32; CROWD + LANES],
@@ -30,30 +36,49 @@ pub struct Crowd {
 
 impl Default for Crowd {
     fn default() -> Crowd {
-        Crowd { cell: None, len: 0, x: [0.0; CROWD + LANES], y: [0.0; CROWD + LANES], row: [0; CROWD + LANES] }
+        Crowd {
+            cell: None,
+            guess: f32::INFINITY,
+            len: 0,
+            x: [0.0; CROWD + LANES],
+            y: [0.0; CROWD + LANES],
+            row: [0; CROWD + LANES],
+        }
     }
 }
 
 impl Crowd {
+    /// Must be called when the index has changed.
+    pub fn forget(&mut self) {
+        self.cell = None;
+    }
+
     /// Gathers everybody within `range` of a cell; `len` is past the end where they are too many.
     #[inline(always)]
-    fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: [i32; 2], range: f32) {
+    fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: u32, range: f32) {
         (self.cell, self.len) = (Some(cell), 0);
         let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
-        let told_apart = cells.runs_around(cell, range, #[inline(always)] |start, end| {
-            if self.len + (end - start) > CROWD {
-                self.len = CROWD + 1;
-                return;
-            }
-            // Whole vectors: what is copied beyond the end is overwritten by the next run.
-            for block in (start..end).step_by(LANES) {
-                let at = self.len + block - start;
-                f32x8::from_slice(simd, &cells.x[block..block + LANES]).store_slice(&mut self.x[at..at + LANES]);
-                f32x8::from_slice(simd, &cells.y[block..block + LANES]).store_slice(&mut self.y[at..at + LANES]);
-                (lane + u32x8::splat(simd, block as u32)).store_slice(&mut self.row[at..at + LANES]);
-            }
-            self.len += end - start;
-        });
+        let told_apart = cells.runs_around(
+            cell,
+            range,
+            #[inline(always)]
+            |start, end| {
+                if self.len + (end - start) > CROWD {
+                    self.len = CROWD + 1;
+                    return;
+                }
+                // Whole vectors: what is copied beyond the end is overwritten by the next run.
+                for block in (start..end).step_by(LANES) {
+                    let at = self.len + block - start;
+                    f32x8::from_slice(simd, &cells.x[block..block + LANES])
+                        .store_slice(&mut self.x[at..at + LANES]);
+                    f32x8::from_slice(simd, &cells.y[block..block + LANES])
+                        .store_slice(&mut self.y[at..at + LANES]);
+                    (lane + u32x8::splat(simd, block as u32)).store_slice(&mut self.row[at..at + LANES]);
+                }
+                self.len += end - start;
+            },
+        );
         if !told_apart {
             self.len = CROWD + 1;
         }
@@ -66,16 +91,12 @@ impl Crowd {
 /// Whom to look for.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
-    /// Place, m.
-    pub x: f32,
-    /// Place, m.
-    pub y: f32,
+    /// Who asks, by row; does not count.
+    pub row: usize,
     /// Only those nearer than this, m.
     pub range: f32,
     /// At most this many, at most [`MAX_NEIGHBORS`].
     pub most: usize,
-    /// A row that does not count (the one who asks), or `usize::MAX`.
-    pub except: usize,
 }
 
 /// The rows found, nearest first, and the memory that finding them takes.
@@ -130,14 +151,15 @@ impl Nearest {
     #[inline(always)]
     fn select<S: Simd>(&mut self, simd: S, most: usize, id: &[u32]) {
         self.rank_candidates(simd);
-        let mut taken = 0u128;
+        let mut sum = 0;
         for candidate in 0..self.candidates {
             let place = self.rank[candidate] as usize & (BUFFER - 1);
-            taken |= 1 << place;
+            sum += place;
             self.distance_squared[place] = self.candidate_distance_squared[candidate];
             self.row[place] = self.candidate_row[candidate];
         }
-        if taken.count_ones() as usize != self.candidates {
+        // Equals share the lower rank, so ties make the sum too small.
+        if sum * 2 != self.candidates * self.candidates.saturating_sub(1) {
             self.sort_with_ties(id);
         }
         self.found = self.candidates.min(most);
@@ -145,17 +167,17 @@ impl Nearest {
 
     #[inline(always)]
     fn rank_candidates<S: Simd>(&mut self, simd: S) {
-        let end = self.candidates.next_multiple_of(LANES);
-        self.candidate_distance_squared[self.candidates..end].fill(f32::INFINITY);
-        let one = u32x8::splat(simd, 1);
-        for block in (0..end).step_by(LANES) {
-            let mine = f32x8::from_slice(simd, &self.candidate_distance_squared[block..block + LANES]);
-            let mut nearer = u32x8::splat(simd, 0);
+        // Sixteen at once: mostly one vector holds them all. Ranks of what stands behind the last mean nothing.
+        const WIDE: usize = 2 * LANES;
+        let one = u32x16::splat(simd, 1);
+        for block in (0..self.candidates).step_by(WIDE) {
+            let mine = f32x16::from_slice(simd, &self.candidate_distance_squared[block..block + WIDE]);
+            let mut nearer = u32x16::splat(simd, 0);
             for &other in &self.candidate_distance_squared[..self.candidates] {
-                let is_nearer = f32x8::splat(simd, other).simd_lt(mine);
+                let is_nearer = f32x16::splat(simd, other).simd_lt(mine);
                 nearer = is_nearer.select(nearer + one, nearer);
             }
-            nearer.store_slice(&mut self.rank[block..block + LANES]);
+            nearer.store_slice(&mut self.rank[block..block + WIDE]);
         }
     }
 
@@ -187,25 +209,45 @@ impl Nearest {
 
 /// Finds the nearest, nearest first, ties by id. `crowd` must have been used with this index and range only.
 #[inline(always)]
-pub fn nearest<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, crowd: &mut Crowd, out: &mut Nearest) {
+pub fn nearest<S: Simd>(
+    simd: S,
+    cells: &Cells,
+    id: &[u32],
+    query: Query,
+    crowd: &mut Crowd,
+    out: &mut Nearest,
+) {
     (out.found, out.candidates) = (0, 0);
     let query = Query { most: query.most.min(MAX_NEIGHBORS), ..query };
     if query.most == 0 {
         return;
     }
-    let home = cells.home(query.x, query.y);
+    let home = cells.home(query.row);
     if crowd.cell != Some(home) {
         crowd.gather(simd, cells, home, query.range);
     }
     if crowd.len <= CROWD {
-        search_crowd(simd, id, query, crowd, out);
+        let limit = limit(query);
+        search_crowd(simd, cells, id, query, crowd, limit.min(crowd.guess), out);
+        if out.candidates < query.most && crowd.guess < limit {
+            out.candidates = 0;
+            search_crowd(simd, cells, id, query, crowd, limit, out);
+        }
+        out.select(simd, query.most, id);
+        crowd.guess = if out.found == query.most {
+            SPARE * out.distance_squared[query.most - 1]
+        } else {
+            f32::INFINITY
+        };
     } else {
         simd.vectorize(
             #[inline(always)]
-            || search_cells(simd, cells, id, query, out),
+            || {
+                search_cells(simd, cells, id, query, out);
+                out.select(simd, query.most, id);
+            },
         );
     }
-    out.select(simd, query.most, id);
 }
 
 /// Strictly nearer than the range, but with `<=`, so that ties with the last one kept can come in too.
@@ -215,10 +257,17 @@ fn limit(query: Query) -> f32 {
 }
 
 #[inline(always)]
-fn search_crowd<S: Simd>(simd: S, id: &[u32], query: Query, crowd: &Crowd, out: &mut Nearest) {
-    let mut limit = limit(query);
-    let (x, y) = (f32x8::splat(simd, query.x), f32x8::splat(simd, query.y));
-    let except = u32x8::splat(simd, query.except as u32);
+fn search_crowd<S: Simd>(
+    simd: S,
+    cells: &Cells,
+    id: &[u32],
+    query: Query,
+    crowd: &Crowd,
+    mut limit: f32,
+    out: &mut Nearest,
+) {
+    let (x, y) = (f32x8::splat(simd, cells.x[query.row]), f32x8::splat(simd, cells.y[query.row]));
+    let except = u32x8::splat(simd, query.row as u32);
     for block in (0..crowd.len).step_by(LANES) {
         let dx = f32x8::from_slice(simd, &crowd.x[block..block + LANES]) - x;
         let dy = f32x8::from_slice(simd, &crowd.y[block..block + LANES]) - y;
@@ -235,43 +284,80 @@ fn search_crowd<S: Simd>(simd: S, id: &[u32], query: Query, crowd: &Crowd, out: 
 #[inline(always)]
 fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: &mut Nearest) {
     let mut limit = limit(query);
-    let (x, y) = (f32x8::splat(simd, query.x), f32x8::splat(simd, query.y));
+    let (x, y) = (f32x8::splat(simd, cells.x[query.row]), f32x8::splat(simd, cells.y[query.row]));
     let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
-    let except = u32x8::splat(simd, query.except as u32);
-    cells.runs(query.x, query.y, query.range, #[inline(always)] |start, end| {
-        for block in (start..end).step_by(LANES) {
-            let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - x;
-            let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - y;
-            let rows = lane + u32x8::splat(simd, block as u32);
-            let distance_squared = dx * dx + dy * dy;
-            let in_run = mask32x8::from_bitmask(simd, below(end - block));
-            let near = distance_squared.simd_le(f32x8::splat(simd, limit)) & rows.simd_ne(except) & in_run;
-            out.add(distance_squared, rows, near);
-            if out.candidates > BUFFER - LANES {
-                limit = out.shrink(simd, query.most, id);
+    let except = u32x8::splat(simd, query.row as u32);
+    cells.runs(
+        cells.x[query.row],
+        cells.y[query.row],
+        query.range,
+        #[inline(always)]
+        |start, end| {
+            for block in (start..end).step_by(LANES) {
+                let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - x;
+                let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - y;
+                let rows = lane + u32x8::splat(simd, block as u32);
+                let distance_squared = dx * dx + dy * dy;
+                let in_run = mask32x8::from_bitmask(simd, below(end - block));
+                let near =
+                    distance_squared.simd_le(f32x8::splat(simd, limit)) & rows.simd_ne(except) & in_run;
+                out.add(distance_squared, rows, near);
+                if out.candidates > BUFFER - LANES {
+                    limit = out.shrink(simd, query.most, id);
+                }
             }
-        }
-        limit.sqrt() * (1.0 + 1e-6)
-    });
+            limit.sqrt() * (1.0 + 1e-6)
+        },
+    );
 }
 
-/// Calls `visit` with every row whose indexed position lies within `range` of a place, in no useful order.
+/// Calls `visit` with every row whose indexed position lies within `range` of that of `row` (itself too), in no useful
+/// order. `crowd` must have been used with this index and with ranges up to `most` only.
 #[inline(always)]
-pub fn rows_within<S: Simd>(simd: S, cells: &Cells, x: f32, y: f32, range: f32, mut visit: impl FnMut(usize)) {
+pub fn rows_within<S: Simd>(
+    simd: S,
+    cells: &Cells,
+    row: usize,
+    [range, most]: [f32; 2],
+    crowd: &mut Crowd,
+    mut visit: impl FnMut(usize),
+) {
+    let (home, x, y) = (cells.home(row), cells.x[row], cells.y[row]);
+    if crowd.cell != Some(home) {
+        crowd.gather(simd, cells, home, most);
+    }
     let (ego_x, ego_y) = (f32x8::splat(simd, x), f32x8::splat(simd, y));
     let limit = f32x8::splat(simd, range * range);
-    cells.runs(x, y, range, #[inline(always)] |start, end| {
-        for block in (start..end).step_by(LANES) {
-            let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
-            let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - ego_y;
-            let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask() & below(end - block);
+    if crowd.len <= CROWD {
+        for block in (0..crowd.len).step_by(LANES) {
+            let dx = f32x8::from_slice(simd, &crowd.x[block..block + LANES]) - ego_x;
+            let dy = f32x8::from_slice(simd, &crowd.y[block..block + LANES]) - ego_y;
+            let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask();
             while near != 0 {
-                visit(block + near.trailing_zeros() as usize);
+                visit(crowd.row[block + near.trailing_zeros() as usize] as usize);
                 near &= near - 1;
             }
         }
-        range
-    });
+        return;
+    }
+    cells.runs(
+        x,
+        y,
+        range,
+        #[inline(always)]
+        |start, end| {
+            for block in (start..end).step_by(LANES) {
+                let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
+                let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - ego_y;
+                let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask() & below(end - block);
+                while near != 0 {
+                    visit(block + near.trailing_zeros() as usize);
+                    near &= near - 1;
+                }
+            }
+            range
+        },
+    );
 }
 
 /// The lowest `count` bits.
@@ -294,15 +380,16 @@ mod tests {
         let sorted: Vec<(f32, f32)> = order.iter().map(|&row| places[row as usize]).collect();
         let id = order.iter().map(|&row| id[row as usize]).collect();
         let (x, y): (Vec<f32>, Vec<f32>) = sorted.iter().copied().unzip();
-        cells.take(&x, &y);
+        cells.take_places(&x, &y);
         (cells, id, sorted)
     }
 
     fn brute_force(places: &[(f32, f32)], id: &[u32], query: Query) -> Vec<u32> {
         let mut all: Vec<(f32, u32)> = Vec::new();
+        let (ego_x, ego_y) = places[query.row];
         for (row, &(x, y)) in places.iter().enumerate() {
-            let d = (x - query.x) * (x - query.x) + (y - query.y) * (y - query.y);
-            if row != query.except && d < query.range * query.range {
+            let d = (x - ego_x) * (x - ego_x) + (y - ego_y) * (y - ego_y);
+            if row != query.row && d < query.range * query.range {
                 all.push((d, id[row]));
             }
         }
@@ -329,11 +416,10 @@ mod tests {
             who in 0usize..400,
         ) {
             let (cells, id, places) = indexed(&places, size);
-            let except = who % places.len();
-            let (x, y) = places[except];
-            let query = Query { x, y, range, most, except };
+            let row = who % places.len();
+            let query = Query { row, range, most };
             let (mut crowd, mut found) = (Crowd::default(), Nearest::default());
-            let mut too_many = Crowd { cell: Some(cells.home(x, y)), len: CROWD + 1, ..Crowd::default() };
+            let mut too_many = Crowd { cell: Some(cells.home(row)), len: CROWD + 1, ..Crowd::default() };
             for crowd in [&mut crowd, &mut too_many] {
                 dispatch!(Level::new(), simd => nearest(simd, &cells, &id, query, crowd, &mut found));
                 let found: Vec<u32> = found.rows().iter().map(|&row| id[row as usize]).collect();
@@ -344,7 +430,8 @@ mod tests {
 
     #[test]
     fn order_does_not_depend_on_the_order_before() {
-        let places: Vec<(f32, f32)> = (0..200).map(|i| ((i * 37 % 61) as f32, (i * 17 % 53) as f32)).collect();
+        let places: Vec<(f32, f32)> =
+            (0..200).map(|i| ((i * 37 % 61) as f32, (i * 17 % 53) as f32)).collect();
         let id: Vec<u32> = (0..200).collect();
         let by_id = |rows: &[usize]| {
             let x: Vec<f32> = rows.iter().map(|&row| places[row].0).collect();

@@ -103,8 +103,11 @@ impl Walls {
     }
 
     fn cell(&self, place: Vec2) -> &[u32] {
+        if self.wall.is_empty() {
+            return &[];
+        }
         let scaled = (place - self.low) * self.per_metre;
-        if self.wall.is_empty() || !scaled.cmpge(Vec2::ZERO).all() {
+        if !scaled.cmpge(Vec2::ZERO).all() {
             return &[];
         }
         let (column, line) = (scaled.x as usize, scaled.y as usize);

@@ -122,9 +122,8 @@ trait Column: Copy + Send + Sync + Sized {
 
     fn reorder(column: &mut Vec<Self>, order: &[u32], spare: &mut Spare) {
         let fresh = Self::spare(spare);
-        fresh.clear();
-        // Every element is overwritten; this only gives the vector its length.
-        fresh.extend_from_slice(column);
+        let Some(&any) = column.first() else { return };
+        fresh.resize(column.len(), any);
         let chunk = crate::CHUNK * 4;
         fresh.par_chunks_mut(chunk).zip(order.par_chunks(chunk)).for_each(|(fresh, order)| {
             for (slot, &row) in fresh.iter_mut().zip(order) {

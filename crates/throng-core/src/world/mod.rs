@@ -59,8 +59,10 @@ pub struct World {
     pub cohorts: Vec<Cohort>,
     /// Scripted bodies.
     pub movers: Vec<Mover>,
+    /// As far as anybody looks, m.
+    pub furthest_look: f32,
     /// Side of the neighbour index's cells, m.
-    pub cell_size: f32,
+    cell_size: f32,
     /// The highest speed that anybody can have, m/s.
     pub fastest: f32,
     /// The largest radius, m.
@@ -119,7 +121,8 @@ impl World {
             gone: Vec::new(),
             cohorts: Vec::new(),
             movers: Vec::new(),
-            cell_size: 1.0,
+            furthest_look: 1.0,
+            cell_size: 0.0,
             fastest: 0.0,
             widest: 0.0,
             walls: Walls::default(),
@@ -162,14 +165,30 @@ impl World {
 
     /// Sorts rows in space and brings what is derived from the state up to date.
     pub fn settle(&mut self) {
+        self.choose_cell_size();
         let Scratch { order, spare, .. } = &mut self.scratch;
         let agents = &mut self.agents;
         self.cells.sort(&agents.x, &agents.y, &agents.id, self.cell_size, order);
         agents.reorder(order, spare);
-        self.cells.take(&agents.x, &agents.y);
+        self.cells.take(agents);
         let (time, dt) = (self.step as f64 * self.dt, self.dt);
         self.mover_states.clear();
         self.mover_states.extend(self.movers.iter().map(|mover| mover.state(time, dt)));
+    }
+
+    /// Cells as wide as anybody looks where the crowd is thin, so that many share one look around; narrower ones where
+    /// it is dense, so that a look around is not too long. A little more than the look, whatever the rounding.
+    fn choose_cell_size(&mut self) {
+        let widest = self.furthest_look * 1.0002;
+        let narrowest = widest / 8.0;
+        let company = self.cells.company();
+        if !(narrowest..=widest).contains(&self.cell_size) {
+            self.cell_size = widest;
+        } else if company > 16.0 && self.cell_size > narrowest * 1.5 {
+            self.cell_size /= 2.0;
+        } else if company < 2.0 && self.cell_size < widest / 1.5 {
+            self.cell_size *= 2.0;
+        }
     }
 
     /// Writes moves into the columns. Returns whether anybody has to be removed.
@@ -223,7 +242,9 @@ impl World {
                     if status[row] == Status::Waiting && time >= start[row] {
                         status[row] = Status::Walking;
                     }
-                    if status[row] == Status::Walking && cohort.reached(to, Vec2::new(goal_x[row], goal_y[row])) {
+                    if status[row] == Status::Walking
+                        && cohort.reached(to, Vec2::new(goal_x[row], goal_y[row]))
+                    {
                         status[row] = Status::Arrived;
                         arrival[row] = time;
                         keep[row] = !cohort.leaves;
@@ -245,7 +266,8 @@ impl World {
                 arrival: agents.arrival[row],
                 start: agents.start[row],
                 walked: agents.walked[row],
-                put_aside: agents.status[row] != Status::Arrived || !self.cohorts[agents.cohort[row] as usize].leaves,
+                put_aside: agents.status[row] != Status::Arrived
+                    || !self.cohorts[agents.cohort[row] as usize].leaves,
             });
         }
         self.gone[before..].sort_unstable_by_key(|gone| gone.id);
@@ -258,8 +280,15 @@ impl World {
         let row_hash = |row: usize| {
             let mut hash = mix(u64::from(a.id[row]) ^ 0x7468_726f_6e67);
             for value in [
-                a.x[row], a.y[row], a.vx[row], a.vy[row], a.goal_x[row], a.goal_y[row], a.arrival[row],
-                a.frustration[row], a.walked[row],
+                a.x[row],
+                a.y[row],
+                a.vx[row],
+                a.vy[row],
+                a.goal_x[row],
+                a.goal_y[row],
+                a.arrival[row],
+                a.frustration[row],
+                a.walked[row],
             ] {
                 hash = mix(hash ^ u64::from(value.to_bits()));
             }

@@ -50,7 +50,10 @@ mod tests {
     fn stands_before_and_after_its_path() {
         let car = Mover { radius: 1.0, path: vec![(1.0, Vec2::ZERO), (3.0, Vec2::new(4.0, 0.0))] };
         assert_eq!(car.state(0.0, 0.5).velocity, Vec2::ZERO);
-        assert_eq!(car.state(2.0, 0.5), MoverState { position: Vec2::new(2.0, 0.0), velocity: Vec2::new(2.0, 0.0), radius: 1.0 });
+        assert_eq!(
+            car.state(2.0, 0.5),
+            MoverState { position: Vec2::new(2.0, 0.0), velocity: Vec2::new(2.0, 0.0), radius: 1.0 }
+        );
         assert_eq!(car.state(9.0, 0.5).position, Vec2::new(4.0, 0.0));
     }
 }

@@ -34,7 +34,7 @@ impl LocalModel for Orca {
     fn choose<S: Simd>(&self, simd: S, ego: &Ego, around: &mut Around) -> Vec2 {
         around.planes.clear();
         wall_planes(ego, &around.walls, self.time_horizon_obstacles, &mut around.planes);
-        peer_planes(simd, ego, &mut around.others, self.time_horizon, &mut around.planes);
-        closest(simd, &mut around.planes, &mut around.projected, ego.preferred, ego.max_speed)
+        peer_planes(simd, ego, &around.others, self.time_horizon, &mut around.planes);
+        closest(simd, &around.planes, &mut around.projected, ego.preferred, ego.max_speed)
     }
 }

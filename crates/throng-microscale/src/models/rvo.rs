@@ -36,7 +36,8 @@ impl LocalModel for Rvo {
         let others = &around.others;
         for other in 0..others.len {
             around.cones.push({
-                let (towards, reach, share) = (others.towards(other), others.reach[other], others.share[other]);
+                let (towards, reach, share) =
+                    (others.towards(other), others.reach[other], others.share[other]);
                 let apex = ego.velocity.lerp(others.velocity(other), share);
                 Cone::new(ego, towards, reach, apex, share, others.part[other])
             });

@@ -69,7 +69,8 @@ impl Search<'_> {
         let Some((low, high)) = self.bounds(point, direction, from) else { return };
         let start = projection.clamp(low, high);
         for up in [true, false] {
-            if let Some(t) = self.free_from(point, direction, start, up).filter(|t| (low..=high).contains(t)) {
+            if let Some(t) = self.free_from(point, direction, start, up).filter(|t| (low..=high).contains(t))
+            {
                 self.take(point + t * direction);
             }
         }

@@ -6,6 +6,9 @@ use arrayvec::ArrayVec;
 use glam::Vec2;
 use throng_core::geom::{det, left, unit_or};
 
+/// The part of its highest speed with which an agent parts from somebody at the most.
+const HURRY: f32 = 0.9;
+
 /// Cones, nearest other first.
 pub type Cones = ArrayVec<Cone, MAX_OTHERS>;
 
@@ -32,7 +35,9 @@ impl Cone {
             return Cone { apex, left: (middle + across) / squared, right: (middle - across) / squared };
         }
         let towards_unit = unit_or(towards, Vec2::new(-part, 0.0));
-        let part_speed = share * (reach - squared.sqrt()) / ego.dt;
+        // No faster than the agent can: a side beyond its speed leaves no velocity at all, and then it would be ignored.
+        let most = (apex.dot(towards_unit) + HURRY * ego.max_speed).max(0.0);
+        let part_speed = (share * (reach - squared.sqrt()) / ego.dt).min(most);
         let side = left(towards_unit);
         Cone { apex: apex - part_speed * towards_unit, left: side, right: -side }
     }
@@ -58,7 +63,11 @@ impl Cone {
 #[inline(always)]
 fn above(start: f32, slope: f32) -> (f32, f32) {
     if slope.abs() < 1e-9 {
-        return if start > 1e-6 { (f32::NEG_INFINITY, f32::INFINITY) } else { (f32::INFINITY, f32::NEG_INFINITY) };
+        return if start > 1e-6 {
+            (f32::NEG_INFINITY, f32::INFINITY)
+        } else {
+            (f32::INFINITY, f32::NEG_INFINITY)
+        };
     }
     let zero = -start / slope;
     if slope > 0.0 { (zero, f32::INFINITY) } else { (f32::NEG_INFINITY, zero) }

@@ -15,7 +15,7 @@ use throng_core::space::LANES;
 const MAX_PLANES: usize = MAX_WALLS + MAX_OTHERS + LANES;
 
 /// Half-planes, one column per property. Permitted is what lies on the line or to the left of its direction.
-/// Those of walls come first. After the last one stand zeros: a plane that permits everything.
+/// Those of walls come first. What stands behind the last one means nothing.
 #[derive(Clone, Debug)]
 pub struct Planes {
     /// How many.
@@ -69,42 +69,32 @@ impl Planes {
     pub fn violation(&self, i: usize, velocity: Vec2) -> f32 {
         det(self.direction(i), self.point(i) - velocity)
     }
-
-    /// Fills the last vector with planes that permit everything.
-    #[inline(always)]
-    pub(super) fn pad(&mut self) {
-        let end = self.len.next_multiple_of(LANES);
-        for column in [&mut self.px, &mut self.py, &mut self.dx, &mut self.dy] {
-            column[self.len..end].fill(0.0);
-        }
-    }
 }
 
 /// Adds a half-plane per other.
 #[inline(always)]
-pub fn peer_planes<S: Simd>(simd: S, ego: &Ego, others: &mut Others, time_horizon: f32, planes: &mut Planes) {
+pub fn peer_planes<S: Simd>(simd: S, ego: &Ego, others: &Others, time_horizon: f32, planes: &mut Planes) {
     let count = others.len.min(MAX_PLANES - LANES - planes.len);
-    pad(others, count);
     for block in (0..count).step_by(LANES) {
         let at = planes.len + block;
         let lanes = block_planes(simd, ego, others, block, time_horizon);
-        for (column, lanes) in [&mut planes.px, &mut planes.py, &mut planes.dx, &mut planes.dy].into_iter().zip(lanes) {
+        for (column, lanes) in
+            [&mut planes.px, &mut planes.py, &mut planes.dx, &mut planes.dy].into_iter().zip(lanes)
+        {
             lanes.store_slice(&mut column[at..at + LANES]);
         }
     }
     planes.len += count;
 }
 
-/// Lanes beyond the last other must not trap or turn up NaN warnings: somebody far away who moves along.
 #[inline(always)]
-fn pad(others: &mut Others, count: usize) {
-    let end = count.next_multiple_of(LANES);
-    others.dx[count..end].fill(1.0);
-    others.reach[count..end].fill(0.0);
-}
-
-#[inline(always)]
-fn block_planes<S: Simd>(simd: S, ego: &Ego, others: &Others, block: usize, time_horizon: f32) -> [f32x8<S>; 4] {
+fn block_planes<S: Simd>(
+    simd: S,
+    ego: &Ego,
+    others: &Others,
+    block: usize,
+    time_horizon: f32,
+) -> [f32x8<S>; 4] {
     let load = |column: &[f32; MAX_OTHERS]| f32x8::from_slice(simd, &column[block..block + LANES]);
     let splat = |value: f32| f32x8::splat(simd, value);
     let (dx, dy, radii) = (load(&others.dx), load(&others.dy), load(&others.reach));
@@ -184,7 +174,7 @@ mod tests {
         }
         others.len = all.len();
         let mut planes = Planes::default();
-        dispatch!(level, simd => peer_planes(simd, ego, &mut others, time_horizon, &mut planes));
+        dispatch!(level, simd => peer_planes(simd, ego, &others, time_horizon, &mut planes));
         planes
     }
 

@@ -27,12 +27,11 @@ enum Aim {
 #[inline(always)]
 pub fn closest<S: Simd>(
     simd: S,
-    planes: &mut Planes,
+    planes: &Planes,
     projected: &mut Planes,
     preferred: Vec2,
     max_speed: f32,
 ) -> Vec2 {
-    planes.pad();
     match plane_program(simd, planes, max_speed, Aim::Closest(preferred)) {
         Ok(best) => best,
         // Not inlined: it is long and, outside of dense crowds, rarely needed.
@@ -65,7 +64,8 @@ fn first_violated<S: Simd>(simd: S, planes: &Planes, from: usize, velocity: Vec2
     for block in (from - from % LANES..planes.len).step_by(LANES) {
         let (px, py, dx, dy) = load(simd, planes, block);
         let violation = dx * (py - vy) - dy * (px - vx);
-        let violated = violation.simd_gt(f32x8::splat(simd, 0.0)).to_bitmask() & wanted;
+        let violated =
+            violation.simd_gt(f32x8::splat(simd, 0.0)).to_bitmask() & wanted & lowest(planes.len - block);
         if violated != 0 {
             return Some(block + violated.trailing_zeros() as usize);
         }
@@ -108,7 +108,7 @@ fn interval<S: Simd>(simd: S, planes: &Planes, plane: usize, low: f32, high: f32
     let zero = splat(0.0);
     for block in (0..plane).step_by(LANES) {
         let (px, py, dx, dy) = load(simd, planes, block);
-        let counts = if plane - block >= LANES { !0 } else { !(!0u64 << (plane - block)) };
+        let counts = lowest(plane - block);
         let cross = along_x * dy - along_y * dx;
         let offset = dx * (y - py) - dy * (x - px);
         let parallel = cross.abs().simd_le(splat(PARALLEL));
@@ -174,7 +174,12 @@ fn project(planes: &Planes, plane: usize, projected: &mut Planes) {
         // closest to zero.
         projected.push(left(between) * det(between, meeting), between);
     }
-    projected.pad();
+}
+
+/// The lowest `count` bits, for the lanes that count.
+#[inline(always)]
+fn lowest(count: usize) -> u64 {
+    if count >= LANES { !0 } else { !(!0 << count) }
 }
 
 #[inline(always)]
@@ -196,8 +201,8 @@ mod tests {
     const NEARLY: f64 = 2e-3;
 
     fn solve(level: Level, planes: &Planes, preferred: Vec2) -> Vec2 {
-        let (mut planes, mut projected) = (planes.clone(), Planes::default());
-        dispatch!(level, simd => closest(simd, &mut planes, &mut projected, preferred, MAX_SPEED))
+        let mut projected = Planes::default();
+        dispatch!(level, simd => closest(simd, planes, &mut projected, preferred, MAX_SPEED))
     }
 
     fn deepest(lines: &[Line], velocity: DVec2) -> f64 {

@@ -27,7 +27,8 @@ pub fn wall_planes(ego: &Ego, walls: &ArrayVec<Wall, MAX_WALLS>, time_horizon: f
 
 /// Whether a plane forbids everything around the cut-off anyway.
 fn covered(planes: &Planes, a: Vec2, b: Vec2, radius: f32) -> bool {
-    (0..planes.len).any(|i| planes.violation(i, a) >= radius - 1e-5 && planes.violation(i, b) >= radius - 1e-5)
+    (0..planes.len)
+        .any(|i| planes.violation(i, a) >= radius - 1e-5 && planes.violation(i, b) >= radius - 1e-5)
 }
 
 /// A half-plane as point and direction, for a wall from `a` to `b` as seen from the agent.
@@ -85,7 +86,8 @@ impl CutOff {
         if along > 1.0 && along_right < 0.0 {
             return self.on_circle(self.right, velocity);
         }
-        let distance = |counts: bool, to: Vec2| if counts { velocity.distance_squared(to) } else { f32::INFINITY };
+        let distance =
+            |counts: bool, to: Vec2| if counts { velocity.distance_squared(to) } else { f32::INFINITY };
         let to_front = distance(!is_point && (0.0..=1.0).contains(&along), self.left + along * span);
         let to_left = distance(along_left >= 0.0, self.left + along_left * self.left_leg);
         let to_right = distance(along_right >= 0.0, self.right + along_right * self.right_leg);

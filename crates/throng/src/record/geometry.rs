@@ -1,7 +1,5 @@
 //! Geometry of a run as files hold it: the WKT that JuPedSim writes and PedPy reads.
 
-use std::fmt::Write;
-
 /// A ring or polyline.
 pub type Ring = Vec<[f64; 2]>;
 
@@ -32,46 +30,6 @@ impl Geometry {
     pub fn points(&self) -> impl Iterator<Item = [f64; 2]> + '_ {
         self.polygons.iter().flatten().chain(&self.lines).flatten().copied()
     }
-}
-
-/// Polygons (outer ring, then holes) as WKT that shapely and JuPedSim read.
-pub(crate) fn to_wkt(polygons: &[Vec<Ring>]) -> String {
-    let bodies: Vec<String> = polygons.iter().map(|polygon| polygon_body(polygon)).collect();
-    match bodies.as_slice() {
-        [] => "POLYGON EMPTY".to_owned(),
-        [one] => format!("POLYGON {one}"),
-        many => format!("MULTIPOLYGON ({})", many.join(", ")),
-    }
-}
-
-fn polygon_body(rings: &[Ring]) -> String {
-    let mut text = String::from("(");
-    for (place, ring) in rings.iter().enumerate() {
-        text.push_str(if place == 0 { "(" } else { ", (" });
-        for [x, y] in ring {
-            let _ = write!(text, "{x} {y}, ");
-        }
-        if let Some([x, y]) = ring.first() {
-            let _ = write!(text, "{x} {y}");
-        }
-        text.push(')');
-    }
-    text.push(')');
-    text
-}
-
-/// Whether a point lies inside a ring (even-odd).
-pub(crate) fn inside(ring: &[[f64; 2]], point: [f64; 2]) -> bool {
-    let mut inside = false;
-    let Some(mut last) = ring.last() else { return false };
-    for corner in ring {
-        if (corner[1] > point[1]) != (last[1] > point[1]) {
-            let along = (point[1] - corner[1]) / (last[1] - corner[1]);
-            inside ^= point[0] < corner[0] + along * (last[0] - corner[0]);
-        }
-        last = corner;
-    }
-    inside
 }
 
 struct Parser<'a> {
@@ -213,19 +171,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn polygons_survive_a_round_trip() {
-        let polygons = vec![
-            vec![
-                vec![[0.0, 0.0], [4.0, 0.0], [4.0, 4.5], [0.0, 4.0]],
-                vec![[1.0, 1.0], [2.0, 1.0], [2.0, 2.0]],
-            ],
-            vec![vec![[-1e6, 0.25], [-1e6 + 1.0, 0.0], [-1e6, 3.0]]],
-        ];
-        assert_eq!(Geometry::parse(&to_wkt(&polygons)).unwrap().polygons, polygons);
-        assert_eq!(Geometry::parse(&to_wkt(&polygons[..1])).unwrap().polygons, polygons[..1]);
-    }
-
-    #[test]
     fn collections_flatten_and_heights_are_dropped() {
         let wkt = "geometrycollection(POLYGON Z ((0 0 9, 1 0 9, 1 1 9, 0 0 9)), LINESTRING (0 0, 5e-1 1), POLYGON EMPTY)";
         let geometry = Geometry::parse(wkt).unwrap();
@@ -242,12 +187,5 @@ mod tests {
         assert!(Geometry::parse("POINT (1 2)").unwrap_err().contains("`POINT`"));
         assert!(Geometry::parse(&"GEOMETRYCOLLECTION(".repeat(50_000)).is_err());
         assert!(Geometry::parse("POLYGON ((0 0, 1 1").is_err());
-    }
-
-    #[test]
-    fn inside_counts_crossings() {
-        let ring = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]];
-        assert!(inside(&ring, [1.0, 3.9]));
-        assert!(!inside(&ring, [5.0, 1.0]));
     }
 }

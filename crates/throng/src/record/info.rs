@@ -1,7 +1,6 @@
 //! What a file should know about the run that it holds.
 
-use super::geometry;
-use crate::scenario::{FloorPlan, Goal, Scenario};
+use crate::scenario::{Goal, Scenario};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 
@@ -41,13 +40,10 @@ pub struct CohortInfo {
     pub radius: f64,
 }
 
-/// How far the frame round an endless plane keeps from whatever stands in it, m.
-const OPEN_PLANE_MARGIN: f64 = 5.0;
-
 impl RunInfo {
     /// What the files of a scenario's run should know.
     ///
-    /// An endless plane has no WKT, and PedPy needs a polygon: it gets a box round all starts, goals and walls.
+    /// An endless plane has no WKT, and PedPy needs a polygon: see [`Scenario::walkable_wkt`].
     pub fn of(scenario: &Scenario) -> RunInfo {
         let goals: Vec<DVec2> =
             scenario.cohorts.iter().flat_map(|c| &c.agents).map(|a| goal_point(scenario, a.goal)).collect();
@@ -55,7 +51,7 @@ impl RunInfo {
             name: scenario.name.clone(),
             dt: scenario.dt,
             seed: scenario.seed,
-            geometry_wkt: geometry::to_wkt(&walkable_polygons(scenario, &goals)),
+            geometry_wkt: scenario.walkable_wkt(),
             open_plane: scenario.map.walkable.is_empty(),
             walls: scenario
                 .map
@@ -92,47 +88,11 @@ fn goal_point(scenario: &Scenario, goal: Goal) -> DVec2 {
     }
 }
 
-/// The walkable polygons with every obstacle as a hole of the one that holds its first corner.
-fn walkable_polygons(scenario: &Scenario, goals: &[DVec2]) -> Vec<Vec<Vec<[f64; 2]>>> {
-    let plan = &scenario.map;
-    let as_arrays = |ring: &Vec<DVec2>| ring.iter().map(|p| p.to_array()).collect::<Vec<_>>();
-    let mut polygons: Vec<Vec<Vec<[f64; 2]>>> =
-        plan.walkable.iter().map(|polygon| polygon.iter().map(as_arrays).collect()).collect();
-    if polygons.is_empty() {
-        polygons.push(vec![frame_round(scenario, plan, goals)]);
-    }
-    for (_, ring) in &plan.obstacles {
-        let Some(corner) = ring.first() else { continue };
-        let home = polygons.iter().position(|polygon| geometry::inside(&polygon[0], corner.to_array()));
-        if let Some(home) = home {
-            polygons[home].push(as_arrays(ring));
-        }
-    }
-    polygons
-}
-
-fn frame_round(scenario: &Scenario, plan: &FloorPlan, goals: &[DVec2]) -> Vec<[f64; 2]> {
-    let starts = scenario.cohorts.iter().flat_map(|c| &c.agents).map(|agent| agent.position);
-    let corners = plan.obstacles.iter().flat_map(|(_, ring)| ring.iter().copied());
-    let walls = plan.walls.iter().flatten().copied();
-    let mut low = DVec2::INFINITY;
-    let mut high = DVec2::NEG_INFINITY;
-    for point in starts.chain(corners).chain(walls).chain(goals.iter().copied()) {
-        low = low.min(point);
-        high = high.max(point);
-    }
-    if !low.is_finite() {
-        (low, high) = (DVec2::ZERO, DVec2::ZERO);
-    }
-    let (low, high) = (low - OPEN_PLANE_MARGIN, high + OPEN_PLANE_MARGIN);
-    vec![[low.x, low.y], [high.x, low.y], [high.x, high.y], [low.x, high.y]]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::Geometry;
-    use crate::scenario::{AgentStart, Cohort, Pipeline};
+    use crate::scenario::{AgentStart, Cohort, FloorPlan, Pipeline};
     use std::collections::BTreeMap;
 
     fn scenario() -> Scenario {
@@ -196,7 +156,7 @@ mod tests {
         let info = RunInfo::of(&scenario());
         assert!(info.open_plane);
         let polygons = Geometry::parse(&info.geometry_wkt).unwrap().polygons;
-        assert_eq!(polygons[0][0][0], [-8.0, -8.0]);
+        assert_eq!(polygons[0][0][0], [-9.0, -9.0]);
         assert_eq!(polygons[0][0][2], [14.0, 8.0]);
         assert_eq!(polygons[0][1].len(), 4);
     }

@@ -24,10 +24,10 @@ pub use geometry::{Geometry, Ring};
 pub use info::{CohortInfo, RunInfo};
 pub use read::{GeometrySpan, Run, Track, open_run};
 
+use crate::simulation::Simulation;
 use error::Fault;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use crate::simulation::Simulation;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

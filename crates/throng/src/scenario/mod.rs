@@ -131,15 +131,31 @@ impl Scenario {
     /// Parts of the free space where nobody starts are left out. Where agents start in several parts, or the plan has
     /// no outline, see [`to_wkt`].
     pub fn walkable_wkt(&self) -> String {
-        let starts = self.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| agent.position);
-        let goals =
-            self.cohorts.iter().flat_map(|cohort| &cohort.agents).filter_map(|agent| match agent.goal {
-                Goal::Point(goal) => Some(goal),
-                Goal::Area(_) => None,
-            });
+        to_wkt(&self.map, &self.starts(), &self.destinations())
+    }
+
+    /// Where agents begin, in the order of ids.
+    pub(crate) fn starts(&self) -> Vec<DVec2> {
+        self.agents().map(|agent| agent.position).collect()
+    }
+
+    /// Where anybody will want to be: goals, also later ones, corners of goal areas, and the movers' paths.
+    pub(crate) fn destinations(&self) -> Vec<DVec2> {
+        let later = self.events.iter().flat_map(|event| match &event.action {
+            Action::Retarget { goals, .. } => goals.as_slice(),
+            Action::AddObstacle { .. } | Action::RemoveObstacle(_) => &[],
+        });
+        let goals = self.agents().map(|agent| &agent.goal).chain(later).filter_map(|goal| match goal {
+            Goal::Point(goal) => Some(*goal),
+            Goal::Area(_) => None,
+        });
         let areas = self.areas.iter().flatten().copied();
         let paths = self.movers.iter().flat_map(|mover| mover.path.iter().map(|&(_, place)| place));
-        to_wkt(&self.map, &starts.collect::<Vec<_>>(), &goals.chain(areas).chain(paths).collect::<Vec<_>>())
+        goals.chain(areas).chain(paths).collect()
+    }
+
+    fn agents(&self) -> impl Iterator<Item = &AgentStart> {
+        self.cohorts.iter().flat_map(|cohort| &cohort.agents)
     }
 }
 
@@ -149,6 +165,11 @@ impl Scenario {
 /// written without its obstacles, and if that is several too, its bounding box. Without a walkable area the outline is
 /// the bounding box of obstacles, walls, `starts` and `others`, grown by 5 m.
 pub fn to_wkt(plan: &FloorPlan, starts: &[DVec2], others: &[DVec2]) -> String {
+    to_wkt_with(plan, starts, others, &[])
+}
+
+/// The same, with people who stand somewhere now: they help to choose a part, and leave the outline as it is.
+pub(crate) fn to_wkt_with(plan: &FloorPlan, starts: &[DVec2], others: &[DVec2], present: &[DVec2]) -> String {
     let walkable = plan.walkable.iter().flatten().flatten();
     let obstacles = plan.obstacles.iter().flat_map(|(_, ring)| ring);
     let walls = plan.walls.iter().flatten();
@@ -157,8 +178,11 @@ pub fn to_wkt(plan: &FloorPlan, starts: &[DVec2], others: &[DVec2]) -> String {
 
     let mut free = map::free_polygons(plan, &frame);
     if free.len() > 1 {
-        let inhabited = |polygon: &Polygon| starts.iter().any(|&start| map::winds_around(&polygon[0], start));
-        free.retain(inhabited);
+        let stands_in = |polygon: &Polygon| {
+            let mut places = starts.iter().chain(present);
+            places.any(|&place| map::winds_around(&polygon[0], place))
+        };
+        free.retain(stands_in);
     }
     if free.len() != 1 {
         free = map::free_polygons(&FloorPlan { obstacles: Vec::new(), ..plan.clone() }, &frame);

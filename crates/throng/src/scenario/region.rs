@@ -52,16 +52,20 @@ impl Region {
         region
     }
 
-    /// Whether a point lies in free space or on its boundary.
+    /// Whether a point lies in free space or on its boundary. An open wall inside an obstacle bounds nothing.
     pub fn is_free(&self, point: DVec2) -> bool {
-        self.is_inside(point) || !self.has_room(point, TOUCH)
+        self.is_inside(point) || !self.keeps_from(&self.rings, point, TOUCH)
     }
 
     /// Whether no edge or wall comes closer than `radius`.
     pub fn has_room(&self, point: DVec2, radius: f64) -> bool {
-        let count = self.all.count();
+        self.keeps_from(&self.all, point, radius)
+    }
+
+    fn keeps_from(&self, edges: &Bands, point: DVec2, radius: f64) -> bool {
+        let count = edges.count();
         let bands = self.band(point.y - radius, count)..=self.band(point.y + radius, count);
-        bands.flat_map(|band| self.all.of(band)).all(|&[a, b]| distance_to_segment(point, a, b) >= radius)
+        bands.flat_map(|band| edges.of(band)).all(|&[a, b]| distance_to_segment(point, a, b) >= radius)
     }
 
     fn is_inside(&self, point: DVec2) -> bool {
@@ -145,5 +149,16 @@ mod tests {
         assert!(region.is_free(DVec2::new(0.0, 5.0)), "a wall itself can be touched");
         assert!(!region.is_free(DVec2::new(-0.001, 5.0)));
         assert!(region.has_room(DVec2::new(5.5, 3.0), 1.4) && !region.has_room(DVec2::new(5.5, 3.0), 1.6));
+    }
+    #[test]
+    fn an_open_wall_through_an_obstacle_is_not_free_inside_it() {
+        let plan = FloorPlan {
+            obstacles: vec![("a".into(), square(2.0, 2.0, 2.0))],
+            walls: vec![vec![DVec2::new(0.0, 3.0), DVec2::new(6.0, 3.0)]],
+            ..FloorPlan::default()
+        };
+        let region = Region::new(&map::boundary(&plan));
+        assert!(region.is_free(DVec2::new(1.0, 3.0)) && region.is_free(DVec2::new(2.0, 3.0)));
+        assert!(!region.is_free(DVec2::new(3.0, 3.0)));
     }
 }

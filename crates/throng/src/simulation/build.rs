@@ -3,11 +3,12 @@
 use super::{Handover, Local, Plan, Simulation, Stages, Timings, local};
 use crate::catalog;
 use crate::record::RunInfo;
-use crate::scenario::{self, Cohort, FloorPlan, Goal, Scenario, Settings};
+use crate::scenario::{self, Action, Cohort, FloorPlan, Goal, Scenario, Settings};
 use glam::{DVec2, Vec2};
+use std::sync::Arc;
 use throng_core::space::{Wall, Walls};
-use throng_motion::Bodies;
 use throng_core::world::{self, Agent, Mover, SETTING_OFF, Status, World};
+use throng_motion::Bodies;
 
 /// Why a scenario cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +72,7 @@ impl Simulation {
             handover: Handover::default(),
             plan: plan(scenario),
             timings: Timings::default(),
-            pool,
+            pool: Arc::new(pool),
         })
     }
 
@@ -80,8 +81,7 @@ impl Simulation {
         let world = &mut self.world;
         let reach = self.stages.microscale.iter().map(|local| local.model.looks());
         let furthest = reach.clone().map(|reach| reach.neighbor_distance).fold(0.0, f32::max);
-        // A little more than half: then two cells each way reach as far as anybody looks, whatever the rounding.
-        world.cell_size = if furthest > 0.0 { furthest * 0.5001 } else { 2.0 };
+        world.furthest_look = if furthest > 0.0 { furthest } else { 2.0 };
         world.fastest = world.agents.max_speed.iter().copied().fold(world.fastest, f32::max);
         world.widest = world.agents.radius.iter().copied().fold(world.widest, f32::max);
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
@@ -97,6 +97,7 @@ fn plan(scenario: &Scenario) -> Plan {
         *next += cohort.agents.len() as u32;
         Some(first)
     });
+    let changes_map = scenario.events.iter().any(|event| !matches!(event.action, Action::Retarget { .. }));
     Plan {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -111,6 +112,8 @@ fn plan(scenario: &Scenario) -> Plan {
         next_event: 0,
         map: scenario.map.clone(),
         map_changes: 0,
+        starts: if changes_map { scenario.starts() } else { Vec::new() },
+        destinations: if changes_map { scenario.destinations() } else { Vec::new() },
         wall_range: 0.0,
     }
 }
@@ -165,7 +168,8 @@ fn origin(scenario: &Scenario) -> DVec2 {
     for agent in scenario.cohorts.iter().flat_map(|cohort| &cohort.agents) {
         see(agent.position);
     }
-    let rings = scenario.map.obstacles.iter().map(|(_, ring)| ring).chain(scenario.map.walkable.iter().flatten());
+    let rings =
+        scenario.map.obstacles.iter().map(|(_, ring)| ring).chain(scenario.map.walkable.iter().flatten());
     rings.chain(&scenario.map.walls).flatten().for_each(|&place| see(place));
     if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO }
 }
@@ -222,7 +226,9 @@ fn shared(cohort: &Cohort, scenario: &Scenario, origin: DVec2) -> world::Cohort 
 pub(super) fn area(areas: &[Vec<DVec2>], goal: Goal, origin: DVec2) -> Option<Vec<Vec2>> {
     match goal {
         Goal::Point(_) => None,
-        Goal::Area(area) => Some(areas.get(area as usize)?.iter().map(|&place| local(place, origin)).collect()),
+        Goal::Area(area) => {
+            Some(areas.get(area as usize)?.iter().map(|&place| local(place, origin)).collect())
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::record::RunInfo;
 use crate::scenario::{self, Action, Event, FloorPlan, Goal};
 use glam::{DVec2, Vec2};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::{Gone, Status, World};
@@ -26,7 +27,7 @@ pub struct Simulation {
     handover: Handover,
     plan: Plan,
     timings: Timings,
-    pool: rayon::ThreadPool,
+    pool: Arc<rayon::ThreadPool>,
 }
 
 /// The models. They hold parameters and scratch memory; what lasts is in the world.
@@ -74,6 +75,9 @@ struct Plan {
     next_event: usize,
     map: FloorPlan,
     map_changes: usize,
+    /// What the outline of an endless plane is drawn around; empty where the map never changes.
+    starts: Vec<DVec2>,
+    destinations: Vec<DVec2>,
     wall_range: f32,
 }
 
@@ -105,9 +109,16 @@ impl Simulation {
         });
     }
 
-    /// Whether the time is over or everybody has arrived.
+    /// Runs `work` on the simulation's own threads. Steps that are taken inside begin at once; those taken from outside
+    /// first wake a thread, which for a thousand agents is a good part of a step.
+    pub fn on_threads<R: Send>(&mut self, work: impl FnOnce(&mut Simulation) -> R + Send) -> R {
+        Arc::clone(&self.pool).install(|| work(self))
+    }
+
+    /// Whether the time is over, or everybody has arrived and nobody will get another goal.
     pub fn is_done(&self) -> bool {
-        self.world.time() >= self.plan.until - 1e-9 || self.arrived() + self.put_aside() == self.agents()
+        let all_arrived = self.arrived() + self.put_aside() == self.agents();
+        self.world.time() >= self.plan.until - 1e-9 || (all_arrived && !self.plan.will_retarget(&self.world))
     }
 
     /// The crowd as it is now.
@@ -153,8 +164,10 @@ impl Simulation {
 
     /// The walkable area now, as WKT, where it has changed since the start.
     pub fn changed_geometry(&self) -> Option<String> {
-        let starts: Vec<DVec2> = (0..self.frame().len()).map(|row| self.frame().position(row)).collect();
-        (self.plan.map_changes > 0).then(|| scenario::to_wkt(&self.plan.map, &starts, &[]))
+        let Plan { map, map_changes, starts, destinations, .. } = &self.plan;
+        let frame = self.frame();
+        let present = || (0..frame.len()).map(|row| frame.position(row)).collect::<Vec<DVec2>>();
+        (*map_changes > 0).then(|| scenario::to_wkt_with(map, starts, destinations, &present()))
     }
 
     /// How often the map has changed.
@@ -218,7 +231,10 @@ impl Simulation {
             walked[fate.cohort as usize] += f64::from(fate.walked);
         }
         // From zero: a sum over nothing would be -0.
-        (walked.iter().fold(0.0, |sum, length| sum + length), self.plan.cohorts.iter().cloned().zip(walked).collect())
+        (
+            walked.iter().fold(0.0, |sum, length| sum + length),
+            self.plan.cohorts.iter().cloned().zip(walked).collect(),
+        )
     }
 
     /// What became of everybody, present or gone, by id: sums over it are the same in any order of rows.
@@ -278,6 +294,15 @@ impl Plan {
         }
     }
 
+    /// Whether somebody who is present gets another goal before the end.
+    fn will_retarget(&self, world: &World) -> bool {
+        let mut ahead = self.events[self.next_event..].iter().filter(|event| event.at < self.until);
+        ahead.any(|event| match event.action {
+            Action::Retarget { cohort, .. } => world.agents.cohort.contains(&(cohort as u16)),
+            Action::AddObstacle { .. } | Action::RemoveObstacle(_) => false,
+        })
+    }
+
     /// Brings the map to where it was after a number of events.
     fn replay_map(&mut self, events: usize) {
         self.next_event = events.min(self.events.len());
@@ -294,7 +319,8 @@ impl Plan {
     }
 
     fn retarget(&self, world: &mut World, cohort: usize, goals: &[Goal]) {
-        world.cohorts[cohort].area = goals.first().and_then(|&goal| build::area(&self.areas, goal, world.origin));
+        world.cohorts[cohort].area =
+            goals.first().and_then(|&goal| build::area(&self.areas, goal, world.origin));
         let agents = &mut world.agents;
         for row in (0..agents.id.len()).filter(|&row| agents.cohort[row] as usize == cohort) {
             let member = (agents.id[row] - self.first_id[cohort]) as usize;

@@ -73,7 +73,7 @@ fn world(draws: &mut Draws<'_>) -> World {
         let path = vec![(0.0, vector(draws)), (draws.pick(&[1e-9, 0.1, 2.0]), vector(draws))];
         world.movers.push(Mover { radius: number(draws).abs(), path });
     }
-    world.cell_size = draws.pick(&[0.1, 2.5, 500.0]);
+    world.furthest_look = draws.pick(&[0.1, 2.5, 500.0]);
     world.fastest = world.agents.max_speed.iter().copied().fold(0.0, f32::max);
     world.widest = world.agents.radius.iter().copied().fold(0.0, f32::max);
     let walls = (0..draws.pick(&[0, 0, 1, 4, 30]))

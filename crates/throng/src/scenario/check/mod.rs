@@ -176,7 +176,10 @@ impl<'a> Checker<'a> {
             self.number(&path, *number, Limit::from(f64::MIN));
             if !expect::is_known(key) {
                 let figures = known(key, expect::figures());
-                self.report.say(&path, format!("unknown key `{key}`; {figures}; each also with min_ or max_ before it"));
+                self.report.say(
+                    &path,
+                    format!("unknown key `{key}`; {figures}; each also with min_ or max_ before it"),
+                );
             }
         }
     }

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# All tests. Needs cargo, a C compiler, python3 and git; THRONG_LONG=1 adds the long campaigns.
+#
+# Everything is built in the release profile, so that tests, lints and the command share what they compile.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+names=() seconds=() verdicts=()
+
+# Runs one section, times it, and goes on: one run shows everything that is wrong.
+section() {
+    local name=$1 began=$SECONDS code=0
+    shift
+    printf '\n== %s\n' "$name"
+    # Not inside `if` or `||`: bash would ignore `set -e` there.
+    set +e
+    (set -euo pipefail; "$@")
+    code=$?
+    set -e
+    names+=("$name") seconds+=($((SECONDS - began)))
+    if ((code == 0)); then verdicts+=(ok); else verdicts+=("FAILED ($code)"); fi
+}
+
+need() {
+    command -v "$1" >/dev/null || { echo "test.sh needs $1: $2" >&2; exit 2; }
+}
+
+component() {
+    cargo "$1" --version >/dev/null 2>&1 || rustup component add "$2"
+}
+
+formatting() {
+    component fmt rustfmt
+    cargo fmt --all --check
+}
+
+lints() {
+    component clippy clippy
+    cargo clippy --release --workspace --all-targets -- -D warnings
+}
+
+# Also that the pages name no path that does not exist.
+documentation() {
+    local path missing=0
+    for path in $(grep -ohE '`(crates|apps|scenarios|docs|tools)/[^` ]*`' ./*.md | tr -d '`' | sort -u); do
+        [[ -e $path ]] || { echo "no such path: $path"; missing=1; }
+    done
+    ((missing == 0))
+    RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
+}
+
+licences() {
+    local host
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    cargo metadata --format-version 1 --all-features --filter-platform "$host" | python3 tools/licences.py
+}
+
+# Other systems to compare with. Where they cannot be had, the tests that need them say `skipped`.
+peers() {
+    local python=target/python/bin/python
+    if [[ -n ${THRONG_PYTHON:-} ]]; then
+        echo "using THRONG_PYTHON"
+    elif "$python" -c 'import pyrvo, pedpy' 2>/dev/null; then
+        echo "already installed in target/python"
+    elif ! python3 -m venv target/python >"$logs/venv" 2>&1; then
+        echo "no Python environment, comparisons will be skipped:"
+        tail -n 5 "$logs/venv"
+    elif ! "$python" -m pip install --quiet pyrvo pedpy >"$logs/pip" 2>&1; then
+        echo "pip could not install pyrvo and pedpy, comparisons will be skipped:"
+        tail -n 5 "$logs/pip"
+    else
+        echo "installed pyrvo and pedpy in target/python"
+    fi
+}
+
+tests() {
+    cargo test --release --workspace --no-fail-fast 2>&1 | tee "$logs/tests"
+}
+
+# The command that the tests have built.
+throng() {
+    local target
+    target=$(cargo metadata --format-version 1 --no-deps |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
+    "$target/release/throng" "$@"
+}
+
+# Its findings are about speed, and a busy machine can miss one: told, but no failure. Anything else is one.
+quick_bench() {
+    local code=0
+    throng bench --quick || code=$?
+    if ((code == 1)); then echo "a finding about speed does not hold in this short run; see above"; fi
+    ((code <= 1))
+}
+
+long_tests() {
+    cargo test --release --workspace --tests --no-fail-fast -- --ignored 2>&1 | tee "$logs/long-tests"
+}
+
+# A feature that the command leaves out, and so another build.
+drawings() {
+    cargo test --release -p throng --features dxf --test floor_plan 2>&1 | tee "$logs/drawing-tests"
+}
+
+# Adds up what `cargo test` and the tests with a harness of their own have printed.
+count() {
+    cat "$logs"/*tests 2>/dev/null |
+        grep -E '^(test result: |[0-9]+ passed, )' | grep -oE "[0-9]+ $1" |
+        awk '{ sum += $1 } END { print sum + 0 }' || true
+}
+
+need cargo "install it with rustup, https://rustup.rs"
+need python3 "it runs the comparisons with other systems"
+
+section "formatting" formatting
+section "lints" lints
+section "documentation" documentation
+section "licences" licences
+section "peers" peers
+section "tests" tests
+section "papers, short" throng papers snape --quick
+section "bench, short" quick_bench
+if [[ ${THRONG_LONG:-} == 1 ]]; then
+    section "long tests" long_tests
+    section "drawings" drawings
+    section "papers" throng papers snape
+    section "bench" throng bench
+fi
+
+printf '\n'
+failed=0
+for i in "${!names[@]}"; do
+    printf '%-16s %5d s  %s\n' "${names[i]}" "${seconds[i]}" "${verdicts[i]}"
+    if [[ ${verdicts[i]} != ok ]]; then failed=$((failed + 1)); fi
+done
+printf '%d of %d sections ok in %d s; tests: %d passed, %d failed, %d ignored, %d skipped\n' \
+    $((${#names[@]} - failed)) ${#names[@]} $SECONDS \
+    "$(count passed)" "$(count failed)" "$(count ignored)" "$(count skipped)"
+((failed == 0))
