@@ -2,10 +2,10 @@
 
 use crate::velocity_obstacle::{Cones, Planes};
 use arrayvec::ArrayVec;
-use fearless_simd::{Simd, f32x8, prelude::*};
+use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::handover::Intents;
-use throng_core::space::{Body, Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
+use throng_core::space::{Columns, Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
 use throng_core::world::{MoverState, View};
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
@@ -45,6 +45,13 @@ pub struct Reach {
     pub time_horizon_obstacles: f32,
 }
 
+/// What of the agent who looks matters only in comparison with others.
+#[derive(Clone, Copy)]
+struct Me {
+    id: u32,
+    responsibility: f32,
+}
+
 /// Others, one column per property, relative to the agent who looks. Agents nearest first, then movers.
 #[derive(Clone, Debug)]
 pub struct Others {
@@ -69,18 +76,54 @@ pub struct Others {
 }
 
 impl Others {
-    /// Writes an agent behind the last one; whether it counts is for the caller to say. Its share is still its
-    /// responsibility, see [`Others::weigh`].
+    /// Writes sixteen agents; how many of them count is for the caller to say.
     #[inline(always)]
-    fn put(&mut self, ego: &Ego, id: u32, row: u32, body: &Body) {
-        // Tells the compiler once what it would otherwise check for every column.
-        let i = self.len.min(MAX_OTHERS - 1);
-        (self.dx[i], self.dy[i]) = (body.x - ego.position.x, body.y - ego.position.y);
-        (self.vx[i], self.vy[i]) = (body.vx, body.vy);
-        self.reach[i] = ego.radius + body.radius;
-        self.share[i] = body.responsibility;
-        self.part[i] = if id < body.id { 1.0 } else { -1.0 };
-        self.row[i] = row;
+    fn put<S: Simd>(&mut self, simd: S, ego: &Ego, me: Me, at: usize, rows: &[u32; LANES], them: &Columns<S>) {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let (one, none) = (splat(1.0), splat(0.0));
+        let (mine, theirs) = (splat(me.responsibility), them.responsibility);
+        // All alike is the rule, and saves the division.
+        let share = if theirs.simd_eq(mine).all_true() {
+            mine.simd_gt(none).select(splat(0.5), none)
+        } else {
+            let total = mine + theirs;
+            total.simd_gt(none).select(mine / total, none)
+        };
+        let part = them.id.simd_gt(u32x16::splat(simd, me.id)).select(one, -one);
+        let columns = [
+            (&mut self.dx, them.x - splat(ego.position.x)),
+            (&mut self.dy, them.y - splat(ego.position.y)),
+            (&mut self.vx, them.vx),
+            (&mut self.vy, them.vy),
+            (&mut self.reach, them.radius + splat(ego.radius)),
+            (&mut self.share, share),
+            (&mut self.part, part),
+        ];
+        for (column, lanes) in columns {
+            lanes.store_slice(&mut column[at..at + LANES]);
+        }
+        self.row[at..at + LANES].copy_from_slice(rows);
+    }
+
+    /// Keeps those that `wanted` is true of, in order.
+    fn retain(&mut self, wanted: impl Fn(u32) -> bool) {
+        let all = std::mem::take(&mut self.len);
+        for from in 0..all {
+            if !wanted(self.row[from]) {
+                continue;
+            }
+            let to = self.len;
+            for column in self.columns_mut() {
+                column[to] = column[from];
+            }
+            self.row[to] = self.row[from];
+            self.len += 1;
+        }
+    }
+
+    fn columns_mut(&mut self) -> [&mut [f32; MAX_OTHERS]; 7] {
+        let Others { dx, dy, vx, vy, reach, share, part, .. } = self;
+        [dx, dy, vx, vy, reach, share, part]
     }
 
     fn push_mover(&mut self, ego: &Ego, mover: &MoverState, row: u32) {
@@ -90,24 +133,6 @@ impl Others {
         (self.reach[i], self.share[i], self.part[i], self.row[i]) =
             (ego.radius + mover.radius, 1.0, 1.0, row);
         self.len += 1;
-    }
-
-    /// Turns the others' responsibilities into shares for one who has `mine`.
-    #[inline(always)]
-    fn weigh<S: Simd>(&mut self, simd: S, mine: f32) {
-        let (mine, none) = (f32x8::splat(simd, mine), f32x8::splat(simd, 0.0));
-        for block in (0..self.len).step_by(LANES) {
-            let share = &mut self.share[block..block + LANES];
-            let theirs = f32x8::from_slice(simd, share);
-            // All alike is the rule, and saves the division.
-            let shares = if theirs.simd_eq(mine).all_true() {
-                mine.simd_gt(none).select(f32x8::splat(simd, 0.5), none)
-            } else {
-                let total = mine + theirs;
-                total.simd_gt(none).select(mine / total, none)
-            };
-            shares.store_slice(share);
-        }
     }
 
     /// Towards one of them, m.
@@ -211,23 +236,18 @@ impl Around {
         let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
         nearest(simd, view.cells, &agents.id, query, &mut self.crowd, &mut self.nearest);
         let (bodies, others) = (view.cells.bodies(), &mut self.others);
-        let id = agents.id[ego.row];
-        let seen = |body: &Body| {
-            let at = Vec2::new(body.x, body.y);
-            !self.walls.iter().any(|wall| wall.blocks(ego.position, at))
-        };
-        others.len = 0;
-        for &row in self.nearest.rows() {
-            let body = &bodies[row as usize];
-            others.put(ego, id, row, body);
-            others.len += usize::from(self.walls.is_empty() || seen(body));
+        let me = Me { id: agents.id[ego.row], responsibility: agents.responsibility[ego.row] };
+        others.len = self.nearest.rows().len();
+        for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {
+            others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows));
         }
-        let mine = agents.responsibility[ego.row];
-        // What is left of the last vector is nobody: fill it so that all can be alike.
-        others.share[others.len..others.len.next_multiple_of(LANES)]
-            .iter_mut()
-            .for_each(|share| *share = mine);
-        others.weigh(simd, mine);
+        if !self.walls.is_empty() {
+            let hidden = |row: u32| {
+                let at = bodies[row as usize].position();
+                self.walls.iter().any(|wall| wall.blocks(ego.position, at))
+            };
+            others.retain(|row| !hidden(row));
+        }
     }
 
     /// Scripted bodies count by their surface: a wide one must be seen before its middle is near.

@@ -19,10 +19,11 @@
 
 use crate::around::{Around, Ego, Reach};
 use crate::velocity_obstacle::{closest, wall_planes};
-use fearless_simd::Simd;
+use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
 use throng_core::geom::{det, left, unit_or};
 use throng_core::handover::Intents;
+use throng_core::space::{LANES, lanes_below};
 use throng_core::world::{Status, View};
 
 throng_core::params! {
@@ -49,7 +50,7 @@ const YIELD: f32 = 0.3;
 const CLOSE: f32 = 4.0;
 
 /// Fewer others than this within [`CROWD_REACH`] sums of radii are no crowd.
-const CROWD: usize = 4;
+const CROWD: u32 = 4;
 /// How close others must be to count for a crowd, in sums of radii.
 const CROWD_REACH: f32 = 2.0;
 /// Whoever has arrived keeps this many sums of radii from the way of one who is held up.
@@ -112,8 +113,7 @@ impl Patience {
         reach: &Reach,
     ) -> f32 {
         let frustration = view.agents.frustration[ego.row];
-        let most = self.max_turn * from_goal(view, ego);
-        let tried = self.turned(ego.preferred, frustration, most);
+        let tried = self.turned(view, ego, frustration);
         let lag = lag(ego, tried);
         let lag =
             if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
@@ -121,13 +121,13 @@ impl Patience {
         let next = if lag <= self.tolerance.max(frustration) {
             self.calm(frustration, ego.dt)
         } else {
-            let crowded = !matches!(way, Way::Open) || is_crowded(around);
+            let crowded = !matches!(way, Way::Open) || is_crowded(simd, around);
             let pace = if crowded { self.memory } else { self.composure };
             frustration + (lag - frustration) * (ego.dt / pace).min(1.0)
         };
         match way {
             Way::Open => {
-                ego.preferred = self.turned(ego.preferred, next, most);
+                ego.preferred = self.turned(view, ego, next);
                 return next;
             }
             Way::Theirs(forwards) if next >= YIELD => {
@@ -146,22 +146,30 @@ impl Patience {
         frustration - frustration * (dt / self.forget).min(1.0)
     }
 
-    /// A velocity turned to the right.
+    /// What the agent wants, turned to the right.
     #[inline(always)]
-    fn turned(&self, preferred: Vec2, frustration: f32, most: f32) -> Vec2 {
+    fn turned(&self, view: View<'_>, ego: &Ego, frustration: f32) -> Vec2 {
         if frustration <= self.tolerance {
-            return preferred;
+            return ego.preferred;
         }
+        let most = self.max_turn * from_goal(view, ego);
         let angle = -most * (frustration - self.tolerance) / (1.0 - self.tolerance);
-        Vec2::from_angle(angle).rotate(preferred)
+        Vec2::from_angle(angle).rotate(ego.preferred)
     }
 }
 
 /// Whether so many others are close that waiting is not likely to help.
-fn is_crowded(around: &Around) -> bool {
+fn is_crowded<S: Simd>(simd: S, around: &Around) -> bool {
     let others = &around.others;
-    let close = |&i: &usize| others.towards(i).length_squared() < (CROWD_REACH * others.reach[i]).powi(2);
-    (0..others.len).filter(close).count() >= CROWD
+    let mut close = 0;
+    for block in (0..others.len).step_by(LANES) {
+        let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
+        let (dx, dy) = (load(&others.dx), load(&others.dy));
+        let reach = load(&others.reach) * f32x16::splat(simd, CROWD_REACH);
+        let is_close = (dx * dx + dy * dy).simd_lt(reach * reach).to_bitmask();
+        close += (is_close & lanes_below(others.len - block)).count_ones();
+    }
+    close >= CROWD
 }
 
 /// The unit vector out of the way of the nearest one who is held up and wants to pass here.

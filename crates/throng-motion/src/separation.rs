@@ -48,20 +48,28 @@ const NONE: u32 = u32::MAX;
 /// Who may touch whom in this step; kept for its memory only.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contacts {
-    /// Those who can touch somebody, and whom.
-    row: Vec<u32>,
-    touching: Vec<Touching>,
-    /// From a row to its place in the lists above.
+    /// One for every [`CHUNK`] rows, so that they are found in parallel.
+    chunks: Vec<Found>,
+    /// From a row to its place in its chunk's lists.
     place: Vec<u32>,
-    /// Whether somebody in the lists overlaps somebody at first, and the round in which it was last looked at.
-    overlaps: Vec<bool>,
+    /// The round in which a row was last looked at, and the present one.
     looked_at: Vec<u32>,
-    /// Places of those who overlap somebody now, and where they have to go.
+    round: u32,
+    /// Rows that overlap somebody now, and where they have to go.
     overlapping: Vec<u32>,
     corrected: Vec<Vec2>,
     spare: Vec<u32>,
-    /// Places of all who have been moved.
+    /// All rows that have been moved.
     moved: Vec<u32>,
+}
+
+/// What was found in a chunk of rows.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    /// Whom those touch who can touch somebody.
+    touching: Vec<Touching>,
+    /// Rows that overlap somebody at first.
+    overlapping: Vec<u32>,
 }
 
 impl Separation {
@@ -73,12 +81,12 @@ impl Separation {
         moves: &mut Moves,
     ) {
         contacts.find(view, commands, moves);
-        for round in 1..=self.iterations as u32 {
+        for _ in 0..self.iterations {
             if contacts.overlapping.is_empty() {
                 break;
             }
             contacts.part(view, moves);
-            contacts.find_overlapping(view, moves, round);
+            contacts.find_overlapping(view, moves);
         }
         contacts.take_velocities(view, moves);
     }
@@ -88,69 +96,63 @@ impl Contacts {
     /// Lists who can touch somebody: only those whose nearest other is near enough, or whom a scripted body reaches.
     fn find(&mut self, view: View<'_>, commands: &Commands, moves: &Moves) {
         let agents = view.agents;
-        let reach = 2.0 * view.fastest * view.dt + view.widest;
-        self.row.clear();
-        self.place.clear();
         self.place.resize(agents.len(), NONE);
-        for row in 0..agents.len() {
-            let range = agents.radius[row] + reach;
-            if commands.room_squared[row] < range * range || struck(view, row) {
-                self.place[row] = self.row.len() as u32;
-                self.row.push(row as u32);
-            }
-        }
-        self.touching.resize(self.row.len(), Touching::new());
-        self.overlaps.resize(self.row.len(), false);
+        self.looked_at.resize(agents.len(), 0);
+        let chunks = agents.len().div_ceil(CHUNK);
+        // Never fewer: memory of chunks that are not needed now may be needed again.
+        self.chunks.resize_with(self.chunks.len().max(chunks), Found::default);
         let level = Level::new();
-        let lists = self.touching.par_chunks_mut(CHUNK).zip(self.overlaps.par_chunks_mut(CHUNK));
-        lists.zip(self.row.par_chunks(CHUNK)).for_each(|((touching, overlaps), row)| {
-            dispatch!(level, simd => find(simd, view, moves, reach, row, touching, overlaps));
+        let found = self.chunks[..chunks].par_iter_mut().zip(self.place.par_chunks_mut(CHUNK));
+        found.enumerate().for_each(|(chunk, (found, place))| {
+            dispatch!(level, simd => found.search(simd, view, commands, moves, chunk * CHUNK, place));
         });
-        self.looked_at.clear();
-        self.looked_at.resize(self.row.len(), 0);
         self.overlapping.clear();
-        self.overlapping.extend((0..self.row.len() as u32).filter(|&place| self.overlaps[place as usize]));
+        self.overlapping.extend(self.chunks[..chunks].iter().flat_map(|found| &found.overlapping));
         self.moved.clear();
     }
 
     /// Moves everybody who overlaps somebody, all at once.
     fn part(&mut self, view: View<'_>, moves: &mut Moves) {
-        let (row, touching) = (&self.row, &self.touching);
-        self.corrected.resize(self.overlapping.len(), Vec2::ZERO);
-        let chunks = self.corrected.par_chunks_mut(CHUNK).zip(self.overlapping.par_chunks(CHUNK));
-        chunks.for_each(|(corrected, places)| {
-            for (corrected, &place) in corrected.iter_mut().zip(places) {
-                *corrected = apart(view, moves, row[place as usize] as usize, &touching[place as usize]);
+        let mut corrected = std::mem::take(&mut self.corrected);
+        corrected.resize(self.overlapping.len(), Vec2::ZERO);
+        corrected.par_chunks_mut(CHUNK).zip(self.overlapping.par_chunks(CHUNK)).for_each(|(to, rows)| {
+            for (to, &row) in to.iter_mut().zip(rows) {
+                *to = apart(view, moves, row as usize, self.touching(row));
             }
         });
-        for (&place, to) in self.overlapping.iter().zip(&self.corrected) {
-            let row = self.row[place as usize] as usize;
-            (moves.x[row], moves.y[row]) = (*to).into();
+        for (&row, &to) in self.overlapping.iter().zip(&corrected) {
+            (moves.x[row as usize], moves.y[row as usize]) = to.into();
         }
+        self.corrected = corrected;
         self.moved.extend_from_slice(&self.overlapping);
     }
 
     /// Only those who have moved, and those whom they may have moved into, can overlap somebody now.
-    fn find_overlapping(&mut self, view: View<'_>, moves: &Moves, round: u32) {
-        std::mem::swap(&mut self.overlapping, &mut self.spare);
-        self.overlapping.clear();
-        for &moved in &self.spare {
-            let contacts = self.touching[moved as usize].iter().map(|&row| self.place[row as usize]);
-            for place in std::iter::once(moved).chain(contacts).filter(|&place| place != NONE) {
-                if std::mem::replace(&mut self.looked_at[place as usize], round) != round {
-                    self.overlapping.push(place);
+    fn find_overlapping(&mut self, view: View<'_>, moves: &Moves) {
+        let mut candidates = std::mem::take(&mut self.spare);
+        candidates.clear();
+        self.round = self.round.wrapping_add(1);
+        for &moved in &self.overlapping {
+            let Found { touching, .. } = &self.chunks[moved as usize / CHUNK];
+            let touching = &touching[self.place[moved as usize] as usize];
+            for &row in std::iter::once(&moved).chain(touching) {
+                let looked_at = std::mem::replace(&mut self.looked_at[row as usize], self.round);
+                if looked_at != self.round && self.place[row as usize] != NONE {
+                    candidates.push(row);
                 }
             }
         }
-        let (row, touching) = (&self.row, &self.touching);
-        self.overlapping
-            .retain(|&place| overlaps(view, moves, row[place as usize] as usize, &touching[place as usize]));
+        candidates.retain(|&row| overlaps(view, moves, row as usize, self.touching(row)));
+        self.spare = std::mem::replace(&mut self.overlapping, candidates);
+    }
+
+    fn touching(&self, row: u32) -> &Touching {
+        &self.chunks[row as usize / CHUNK].touching[self.place[row as usize] as usize]
     }
 
     /// The velocity that others see is the one that a body really had.
     fn take_velocities(&self, view: View<'_>, moves: &mut Moves) {
-        for &moved in &self.moved {
-            let row = self.row[moved as usize] as usize;
+        for row in self.moved.iter().map(|&row| row as usize) {
             let taken = (place(moves, row) - view.position(row)) / view.dt;
             (moves.vx[row], moves.vy[row]) = at_most(taken, view.agents.max_speed[row]).into();
         }
@@ -166,39 +168,70 @@ fn struck(view: View<'_>, row: usize) -> bool {
     })
 }
 
+impl Found {
+    /// Looks through the rows from `first` on, and writes where in the lists they are.
+    #[inline(always)]
+    fn search<S: Simd>(
+        &mut self,
+        simd: S,
+        view: View<'_>,
+        commands: &Commands,
+        moves: &Moves,
+        first: usize,
+        place: &mut [u32],
+    ) {
+        let agents = view.agents;
+        let reach = 2.0 * view.fastest * view.dt + view.widest;
+        self.touching.clear();
+        self.overlapping.clear();
+        let mut crowd = Crowd::default();
+        for (row, place) in (first..).zip(place) {
+            let range = agents.radius[row] + reach;
+            *place = NONE;
+            if commands.room_squared[row] < range * range || struck(view, row) {
+                let touching = contacts(simd, view, moves, row, [range, view.widest + reach], &mut crowd);
+                let overlaps = overlaps(view, moves, row, &touching);
+                if touching.is_empty() && !overlaps {
+                    continue;
+                }
+                if overlaps {
+                    self.overlapping.push(row as u32);
+                }
+                *place = self.touching.len() as u32;
+                self.touching.push(touching);
+            }
+        }
+    }
+}
+
+/// Whom a row touches, or nearly touches, where everybody would be.
 #[inline(always)]
-fn find<S: Simd>(
+fn contacts<S: Simd>(
     simd: S,
     view: View<'_>,
     moves: &Moves,
-    reach: f32,
-    rows: &[u32],
-    touching: &mut [Touching],
-    overlap: &mut [bool],
-) {
-    let agents = view.agents;
-    let mut crowd = Crowd::default();
-    for ((&row, touching), overlap) in rows.iter().zip(touching).zip(overlap) {
-        let row = row as usize;
-        let range = [agents.radius[row] + reach, view.widest + reach];
-        touching.clear();
-        rows_within(
-            simd,
-            view.cells,
-            row,
-            range,
-            &mut crowd,
-            #[inline(always)]
-            |other| {
-                let near = NEARLY * (agents.radius[row] + agents.radius[other]);
-                let squared = place(moves, row).distance_squared(place(moves, other));
-                if other != row && squared < near * near && !touching.is_full() {
-                    touching.push(other as u32);
-                }
-            },
-        );
-        *overlap = overlaps(view, moves, row, touching);
-    }
+    row: usize,
+    range: [f32; 2],
+    crowd: &mut Crowd,
+) -> Touching {
+    let mut touching = Touching::new();
+    let (at, radius) = (place(moves, row), &view.agents.radius);
+    rows_within(
+        simd,
+        view.cells,
+        row,
+        range,
+        crowd,
+        #[inline(always)]
+        |other| {
+            let near = NEARLY * (radius[row] + radius[other]);
+            let squared = at.distance_squared(place(moves, other));
+            if other != row && squared < near * near && !touching.is_full() {
+                touching.push(other as u32);
+            }
+        },
+    );
+    touching
 }
 
 /// Whether a body overlaps one of its contacts, or a scripted body, by more than is left alone.

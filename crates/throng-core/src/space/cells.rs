@@ -4,28 +4,9 @@
 //! told apart by its distance. So the memory follows the number of agents and never the size of the map, and one
 //! agent a thousand kilometres away costs nothing.
 
+use super::Body;
 use crate::world::Agents;
 use rayon::prelude::*;
-
-/// What others see of an agent, in half a cache line: whoever looks at ten others touches ten lines and not seventy.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[repr(C, align(32))]
-pub struct Body {
-    /// m from the world's origin.
-    pub x: f32,
-    /// m from the world's origin.
-    pub y: f32,
-    /// m/s.
-    pub vx: f32,
-    /// m/s.
-    pub vy: f32,
-    /// m.
-    pub radius: f32,
-    /// Its share of an avoidance, weighed against the other's.
-    pub responsibility: f32,
-    /// Who.
-    pub id: u32,
-}
 
 /// A neighbour index. Rows of the agents' columns must be in [`Cells::sort`]'s order.
 #[derive(Clone, Debug, Default)]
@@ -67,31 +48,21 @@ impl Cells {
 
     /// Takes over what others see, once the columns are in order.
     pub fn take(&mut self, agents: &Agents) {
-        self.take_places(&agents.x, &agents.y);
+        let padded = agents.len() + super::LANES;
+        self.x.resize(padded, PADDING);
+        self.y.resize(padded, PADDING);
+        self.x[agents.len()..].fill(PADDING);
         self.bodies.resize(agents.len(), Body::default());
-        let chunk = crate::CHUNK * 4;
-        self.bodies.par_chunks_mut(chunk).enumerate().for_each(|(index, bodies)| {
-            for (i, body) in bodies.iter_mut().enumerate() {
-                let row = index * chunk + i;
-                *body = Body {
-                    x: agents.x[row],
-                    y: agents.y[row],
-                    vx: agents.vx[row],
-                    vy: agents.vy[row],
-                    radius: agents.radius[row],
-                    responsibility: agents.responsibility[row],
-                    id: agents.id[row],
-                };
+        const C: usize = crate::CHUNK * 4;
+        let places = self.x.par_chunks_mut(C).zip(self.y.par_chunks_mut(C));
+        self.bodies.par_chunks_mut(C).zip(places).enumerate().for_each(|(chunk, (bodies, (x, y)))| {
+            let rows = chunk * C..chunk * C + bodies.len();
+            x[..bodies.len()].copy_from_slice(&agents.x[rows.clone()]);
+            y[..bodies.len()].copy_from_slice(&agents.y[rows.clone()]);
+            for (body, row) in bodies.iter_mut().zip(rows) {
+                *body = Body::of(agents, row);
             }
         });
-    }
-
-    pub(super) fn take_places(&mut self, x: &[f32], y: &[f32]) {
-        for (mine, theirs) in [(&mut self.x, x), (&mut self.y, y)] {
-            mine.clear();
-            mine.extend_from_slice(theirs);
-            mine.extend_from_slice(&[PADDING; super::LANES]);
-        }
     }
 
     /// How many agents are indexed.
@@ -104,9 +75,10 @@ impl Cells {
         self.cell_of.is_empty()
     }
 
-    /// Two to four cells an agent: fewer fold too much, more are mostly empty and cost cache.
+    /// Four to eight cells for every one that has somebody in it: fewer fold too much, more are empty and only cost time.
     fn shape(&mut self, agents: usize, size: f32) {
-        let cells = (2 * agents.clamp(8, 1 << 24)).next_power_of_two();
+        let occupied = (agents as f32 / self.company.max(1.0)) as usize;
+        let cells = (4 * occupied.clamp(4, 1 << 23)).next_power_of_two();
         let bits = cells.trailing_zeros();
         self.columns = 1 << bits.div_ceil(2);
         self.lines = 1 << (bits / 2);

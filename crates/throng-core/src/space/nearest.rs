@@ -1,14 +1,15 @@
-//! The k nearest within a distance, ties by id, eight candidates at a time.
+//! The k nearest within a distance, ties by id, sixteen candidates at a time.
 //!
 //! Candidates in range are squeezed into a small buffer; a candidate's rank is the number of candidates that are
 //! nearer, counted for eight at once. That is quadratic in the buffer and still several times faster than a heap,
 //! because it never branches on a distance.
 
 use super::Cells;
-use fearless_simd::{Simd, f32x8, f32x16, mask32x8, prelude::*, u32x8, u32x16};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 /// Candidates handled at once.
-pub const LANES: usize = 8;
+pub const LANES: usize = 16;
+const LANE: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 /// The most neighbours that anybody can ask for.
 pub const MAX_NEIGHBORS: usize = 64;
 /// Room for the nearest so far and for what comes in before the next selection.
@@ -57,7 +58,7 @@ impl Crowd {
     #[inline(always)]
     fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: u32, range: f32) {
         (self.cell, self.len) = (Some(cell), 0);
-        let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let lane = u32x16::from_slice(simd, &LANE);
         let told_apart = cells.runs_around(
             cell,
             range,
@@ -70,11 +71,11 @@ impl Crowd {
                 // Whole vectors: what is copied beyond the end is overwritten by the next run.
                 for block in (start..end).step_by(LANES) {
                     let at = self.len + block - start;
-                    f32x8::from_slice(simd, &cells.x[block..block + LANES])
+                    f32x16::from_slice(simd, &cells.x[block..block + LANES])
                         .store_slice(&mut self.x[at..at + LANES]);
-                    f32x8::from_slice(simd, &cells.y[block..block + LANES])
+                    f32x16::from_slice(simd, &cells.y[block..block + LANES])
                         .store_slice(&mut self.y[at..at + LANES]);
-                    (lane + u32x8::splat(simd, block as u32)).store_slice(&mut self.row[at..at + LANES]);
+                    (lane + u32x16::splat(simd, block as u32)).store_slice(&mut self.row[at..at + LANES]);
                 }
                 self.len += end - start;
             },
@@ -132,6 +133,14 @@ impl Nearest {
         &self.row[..self.found]
     }
 
+    /// The same in whole vectors: what stands behind the last is filled up with `filler`.
+    #[inline(always)]
+    pub fn padded_rows(&mut self, filler: u32) -> impl Iterator<Item = &[u32; LANES]> {
+        let end = self.found.next_multiple_of(LANES);
+        self.row[self.found..end].fill(filler);
+        self.row[..end].as_chunks().0.iter()
+    }
+
     /// Squared distances (m²), nearest first.
     #[inline(always)]
     pub fn distances_squared(&self) -> &[f32] {
@@ -140,7 +149,7 @@ impl Nearest {
 
     /// Adds those of eight who are near.
     #[inline(always)]
-    fn add<S: Simd>(&mut self, distance_squared: f32x8<S>, rows: u32x8<S>, near: mask32x8<S>) {
+    fn add<S: Simd>(&mut self, distance_squared: f32x16<S>, rows: u32x16<S>, near: mask32x16<S>) {
         let at = self.candidates;
         distance_squared.compress(near).store_slice(&mut self.candidate_distance_squared[at..at + LANES]);
         rows.compress(near).store_slice(&mut self.candidate_row[at..at + LANES]);
@@ -167,17 +176,16 @@ impl Nearest {
 
     #[inline(always)]
     fn rank_candidates<S: Simd>(&mut self, simd: S) {
-        // Sixteen at once: mostly one vector holds them all. Ranks of what stands behind the last mean nothing.
-        const WIDE: usize = 2 * LANES;
+        // Mostly one vector holds them all. Ranks of what stands behind the last mean nothing.
         let one = u32x16::splat(simd, 1);
-        for block in (0..self.candidates).step_by(WIDE) {
-            let mine = f32x16::from_slice(simd, &self.candidate_distance_squared[block..block + WIDE]);
+        for block in (0..self.candidates).step_by(LANES) {
+            let mine = f32x16::from_slice(simd, &self.candidate_distance_squared[block..block + LANES]);
             let mut nearer = u32x16::splat(simd, 0);
             for &other in &self.candidate_distance_squared[..self.candidates] {
                 let is_nearer = f32x16::splat(simd, other).simd_lt(mine);
                 nearer = is_nearer.select(nearer + one, nearer);
             }
-            nearer.store_slice(&mut self.rank[block..block + WIDE]);
+            nearer.store_slice(&mut self.rank[block..block + LANES]);
         }
     }
 
@@ -266,14 +274,14 @@ fn search_crowd<S: Simd>(
     mut limit: f32,
     out: &mut Nearest,
 ) {
-    let (x, y) = (f32x8::splat(simd, cells.x[query.row]), f32x8::splat(simd, cells.y[query.row]));
-    let except = u32x8::splat(simd, query.row as u32);
+    let (x, y) = (f32x16::splat(simd, cells.x[query.row]), f32x16::splat(simd, cells.y[query.row]));
+    let except = u32x16::splat(simd, query.row as u32);
     for block in (0..crowd.len).step_by(LANES) {
-        let dx = f32x8::from_slice(simd, &crowd.x[block..block + LANES]) - x;
-        let dy = f32x8::from_slice(simd, &crowd.y[block..block + LANES]) - y;
-        let rows = u32x8::from_slice(simd, &crowd.row[block..block + LANES]);
+        let dx = f32x16::from_slice(simd, &crowd.x[block..block + LANES]) - x;
+        let dy = f32x16::from_slice(simd, &crowd.y[block..block + LANES]) - y;
+        let rows = u32x16::from_slice(simd, &crowd.row[block..block + LANES]);
         let distance_squared = dx * dx + dy * dy;
-        let near = distance_squared.simd_le(f32x8::splat(simd, limit)) & rows.simd_ne(except);
+        let near = distance_squared.simd_le(f32x16::splat(simd, limit)) & rows.simd_ne(except);
         out.add(distance_squared, rows, near);
         if out.candidates > BUFFER - LANES {
             limit = out.shrink(simd, query.most, id);
@@ -284,9 +292,9 @@ fn search_crowd<S: Simd>(
 #[inline(always)]
 fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: &mut Nearest) {
     let mut limit = limit(query);
-    let (x, y) = (f32x8::splat(simd, cells.x[query.row]), f32x8::splat(simd, cells.y[query.row]));
-    let lane = u32x8::from_slice(simd, &[0, 1, 2, 3, 4, 5, 6, 7]);
-    let except = u32x8::splat(simd, query.row as u32);
+    let (x, y) = (f32x16::splat(simd, cells.x[query.row]), f32x16::splat(simd, cells.y[query.row]));
+    let lane = u32x16::from_slice(simd, &LANE);
+    let except = u32x16::splat(simd, query.row as u32);
     cells.runs(
         cells.x[query.row],
         cells.y[query.row],
@@ -294,13 +302,13 @@ fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: 
         #[inline(always)]
         |start, end| {
             for block in (start..end).step_by(LANES) {
-                let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - x;
-                let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - y;
-                let rows = lane + u32x8::splat(simd, block as u32);
+                let dx = f32x16::from_slice(simd, &cells.x[block..block + LANES]) - x;
+                let dy = f32x16::from_slice(simd, &cells.y[block..block + LANES]) - y;
+                let rows = lane + u32x16::splat(simd, block as u32);
                 let distance_squared = dx * dx + dy * dy;
-                let in_run = mask32x8::from_bitmask(simd, below(end - block));
+                let in_run = mask32x16::from_bitmask(simd, lanes_below(end - block));
                 let near =
-                    distance_squared.simd_le(f32x8::splat(simd, limit)) & rows.simd_ne(except) & in_run;
+                    distance_squared.simd_le(f32x16::splat(simd, limit)) & rows.simd_ne(except) & in_run;
                 out.add(distance_squared, rows, near);
                 if out.candidates > BUFFER - LANES {
                     limit = out.shrink(simd, query.most, id);
@@ -326,12 +334,12 @@ pub fn rows_within<S: Simd>(
     if crowd.cell != Some(home) {
         crowd.gather(simd, cells, home, most);
     }
-    let (ego_x, ego_y) = (f32x8::splat(simd, x), f32x8::splat(simd, y));
-    let limit = f32x8::splat(simd, range * range);
+    let (ego_x, ego_y) = (f32x16::splat(simd, x), f32x16::splat(simd, y));
+    let limit = f32x16::splat(simd, range * range);
     if crowd.len <= CROWD {
         for block in (0..crowd.len).step_by(LANES) {
-            let dx = f32x8::from_slice(simd, &crowd.x[block..block + LANES]) - ego_x;
-            let dy = f32x8::from_slice(simd, &crowd.y[block..block + LANES]) - ego_y;
+            let dx = f32x16::from_slice(simd, &crowd.x[block..block + LANES]) - ego_x;
+            let dy = f32x16::from_slice(simd, &crowd.y[block..block + LANES]) - ego_y;
             let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask();
             while near != 0 {
                 visit(crowd.row[block + near.trailing_zeros() as usize] as usize);
@@ -347,9 +355,9 @@ pub fn rows_within<S: Simd>(
         #[inline(always)]
         |start, end| {
             for block in (start..end).step_by(LANES) {
-                let dx = f32x8::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
-                let dy = f32x8::from_slice(simd, &cells.y[block..block + LANES]) - ego_y;
-                let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask() & below(end - block);
+                let dx = f32x16::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
+                let dy = f32x16::from_slice(simd, &cells.y[block..block + LANES]) - ego_y;
+                let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask() & lanes_below(end - block);
                 while near != 0 {
                     visit(block + near.trailing_zeros() as usize);
                     near &= near - 1;
@@ -360,15 +368,16 @@ pub fn rows_within<S: Simd>(
     );
 }
 
-/// The lowest `count` bits.
+/// A bit for each of the first `count` lanes.
 #[inline(always)]
-fn below(count: usize) -> u64 {
+pub fn lanes_below(count: usize) -> u64 {
     if count >= LANES { (1 << LANES) - 1 } else { (1 << count) - 1 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::Agents;
     use fearless_simd::{Level, dispatch};
     use proptest::prelude::*;
 
@@ -378,9 +387,19 @@ mod tests {
         let (mut cells, mut order) = (Cells::default(), Vec::new());
         cells.sort(&x, &y, &id, size, &mut order);
         let sorted: Vec<(f32, f32)> = order.iter().map(|&row| places[row as usize]).collect();
-        let id = order.iter().map(|&row| id[row as usize]).collect();
+        let id: Vec<u32> = order.iter().map(|&row| id[row as usize]).collect();
         let (x, y): (Vec<f32>, Vec<f32>) = sorted.iter().copied().unzip();
-        cells.take_places(&x, &y);
+        let zeros = || vec![0.0; places.len()];
+        cells.take(&Agents {
+            id: id.clone(),
+            x,
+            y,
+            vx: zeros(),
+            vy: zeros(),
+            radius: zeros(),
+            responsibility: zeros(),
+            ..Agents::default()
+        });
         (cells, id, sorted)
     }
 

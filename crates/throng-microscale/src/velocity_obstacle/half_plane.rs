@@ -6,7 +6,7 @@
 //! to branch on what is close to random.
 
 use crate::around::{Ego, MAX_OTHERS, MAX_WALLS, Others};
-use fearless_simd::{Simd, f32x8, prelude::*};
+use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
 use throng_core::geom::det;
 use throng_core::space::LANES;
@@ -94,9 +94,9 @@ fn block_planes<S: Simd>(
     others: &Others,
     block: usize,
     time_horizon: f32,
-) -> [f32x8<S>; 4] {
-    let load = |column: &[f32; MAX_OTHERS]| f32x8::from_slice(simd, &column[block..block + LANES]);
-    let splat = |value: f32| f32x8::splat(simd, value);
+) -> [f32x16<S>; 4] {
+    let load = |column: &[f32; MAX_OTHERS]| f32x16::from_slice(simd, &column[block..block + LANES]);
+    let splat = |value: f32| f32x16::splat(simd, value);
     let (dx, dy, radii) = (load(&others.dx), load(&others.dy), load(&others.reach));
     let (rvx, rvy) = (splat(ego.velocity.x) - load(&others.vx), splat(ego.velocity.y) - load(&others.vy));
     let distance_squared = dx * dx + dy * dy;

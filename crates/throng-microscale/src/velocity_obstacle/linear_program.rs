@@ -6,10 +6,10 @@
 //! give way, and those of far agents matter least; and a fixed order keeps runs the same.
 
 use super::Planes;
-use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use throng_core::geom::{at_most, det, left};
-use throng_core::space::LANES;
+use throng_core::space::{LANES, lanes_below};
 
 /// Lines closer to parallel than this have no useful intersection.
 const PARALLEL: f32 = 1e-5;
@@ -59,13 +59,13 @@ fn plane_program<S: Simd>(simd: S, planes: &Planes, max_speed: f32, aim: Aim) ->
 
 #[inline(always)]
 fn first_violated<S: Simd>(simd: S, planes: &Planes, from: usize, velocity: Vec2) -> Option<usize> {
-    let (vx, vy) = (f32x8::splat(simd, velocity.x), f32x8::splat(simd, velocity.y));
+    let (vx, vy) = (f32x16::splat(simd, velocity.x), f32x16::splat(simd, velocity.y));
     let mut wanted = !0u64 << (from % LANES);
     for block in (from - from % LANES..planes.len).step_by(LANES) {
         let (px, py, dx, dy) = load(simd, planes, block);
         let violation = dx * (py - vy) - dy * (px - vx);
         let violated =
-            violation.simd_gt(f32x8::splat(simd, 0.0)).to_bitmask() & wanted & lowest(planes.len - block);
+            violation.simd_gt(f32x16::splat(simd, 0.0)).to_bitmask() & wanted & lanes_below(planes.len - block);
         if violated != 0 {
             return Some(block + violated.trailing_zeros() as usize);
         }
@@ -101,14 +101,14 @@ fn on_line<S: Simd>(simd: S, planes: &Planes, plane: usize, max_speed: f32, aim:
 /// What the planes before `plane` leave of its line.
 #[inline(always)]
 fn interval<S: Simd>(simd: S, planes: &Planes, plane: usize, low: f32, high: f32) -> Option<(f32, f32)> {
-    let splat = |value: f32| f32x8::splat(simd, value);
+    let splat = |value: f32| f32x16::splat(simd, value);
     let (point, direction) = (planes.point(plane), planes.direction(plane));
     let (x, y, along_x, along_y) = (splat(point.x), splat(point.y), splat(direction.x), splat(direction.y));
     let (mut lows, mut highs) = (splat(low), splat(high));
     let zero = splat(0.0);
     for block in (0..plane).step_by(LANES) {
         let (px, py, dx, dy) = load(simd, planes, block);
-        let counts = lowest(plane - block);
+        let counts = lanes_below(plane - block);
         let cross = along_x * dy - along_y * dx;
         let offset = dx * (y - py) - dy * (x - px);
         let parallel = cross.abs().simd_le(splat(PARALLEL));
@@ -117,8 +117,8 @@ fn interval<S: Simd>(simd: S, planes: &Planes, plane: usize, low: f32, high: f32
         }
         let meets = (!parallel).to_bitmask() & counts;
         let t = offset / parallel.select(splat(1.0), cross);
-        let limits_high = mask32x8::from_bitmask(simd, cross.simd_gt(zero).to_bitmask() & meets);
-        let limits_low = mask32x8::from_bitmask(simd, cross.simd_lt(zero).to_bitmask() & meets);
+        let limits_high = mask32x16::from_bitmask(simd, cross.simd_gt(zero).to_bitmask() & meets);
+        let limits_low = mask32x16::from_bitmask(simd, cross.simd_lt(zero).to_bitmask() & meets);
         highs = limits_high.select(highs.min(t), highs);
         lows = limits_low.select(lows.max(t), lows);
     }
@@ -176,15 +176,9 @@ fn project(planes: &Planes, plane: usize, projected: &mut Planes) {
     }
 }
 
-/// The lowest `count` bits, for the lanes that count.
 #[inline(always)]
-fn lowest(count: usize) -> u64 {
-    if count >= LANES { !0 } else { !(!0 << count) }
-}
-
-#[inline(always)]
-fn load<S: Simd>(simd: S, planes: &Planes, block: usize) -> (f32x8<S>, f32x8<S>, f32x8<S>, f32x8<S>) {
-    let column = |column: &[f32]| f32x8::from_slice(simd, &column[block..block + LANES]);
+fn load<S: Simd>(simd: S, planes: &Planes, block: usize) -> (f32x16<S>, f32x16<S>, f32x16<S>, f32x16<S>) {
+    let column = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
     (column(&planes.px), column(&planes.py), column(&planes.dx), column(&planes.dy))
 }
 
