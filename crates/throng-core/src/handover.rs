@@ -18,9 +18,44 @@ pub struct Commands {
     pub vy: Vec<f32>,
     /// What the agent will remember of being held up, see [`Agents::frustration`](crate::world::Agents).
     pub frustration: Vec<f32>,
-    /// How far away the nearest other is that the agent looks at (centre to centre, squared, m²); infinite where it
-    /// looks at nobody.
-    pub room_squared: Vec<f32>,
+    /// Whom the agent may come into contact with in this step, among those that it looks at.
+    pub near: Vec<Near>,
+}
+
+/// The rows of the few others who are near; most agents have nobody or one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Near {
+    rows: [u32; Near::MOST],
+    count: u32,
+}
+
+impl Near {
+    /// More than this are not listed.
+    pub const MOST: usize = 3;
+
+    /// The first `count` of `rows`, which are many where it is more than [`Near::MOST`].
+    #[inline(always)]
+    pub fn new(rows: [u32; Near::MOST], count: usize) -> Near {
+        Near { rows, count: count as u32 }
+    }
+
+    /// So many that whoever wants to know has to look.
+    #[inline(always)]
+    pub fn many() -> Near {
+        Near { rows: [0; Near::MOST], count: u32::MAX }
+    }
+
+    /// Their rows; `None` where they are many.
+    #[inline(always)]
+    pub fn rows(&self) -> Option<&[u32]> {
+        self.rows.get(..self.count as usize)
+    }
+
+    /// Whether nobody is near.
+    #[inline(always)]
+    pub fn is_nobody(&self) -> bool {
+        self.count == 0
+    }
 }
 
 /// From the motion stage: where an agent will be.
@@ -41,11 +76,11 @@ macro_rules! sized {
         impl $name {
             /// Makes room for as many agents as there are; allocates only when the crowd grows.
             pub fn resize(&mut self, agents: usize) {
-                $( self.$column.resize(agents, 0.0); )+
+                $( self.$column.resize_with(agents, Default::default); )+
             }
         }
     };
 }
 sized!(Intents: vx, vy);
-sized!(Commands: vx, vy, frustration, room_squared);
+sized!(Commands: vx, vy, frustration, near);
 sized!(Moves: x, y, vx, vy);

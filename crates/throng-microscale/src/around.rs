@@ -4,7 +4,7 @@ use crate::velocity_obstacle::{Cones, Planes};
 use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
-use throng_core::handover::Intents;
+use throng_core::handover::{Intents, Near};
 use throng_core::space::{Columns, Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
 use throng_core::world::{MoverState, View};
 
@@ -78,7 +78,15 @@ pub struct Others {
 impl Others {
     /// Writes sixteen agents; how many of them count is for the caller to say.
     #[inline(always)]
-    fn put<S: Simd>(&mut self, simd: S, ego: &Ego, me: Me, at: usize, rows: &[u32; LANES], them: &Columns<S>) {
+    fn put<S: Simd>(
+        &mut self,
+        simd: S,
+        ego: &Ego,
+        me: Me,
+        at: usize,
+        rows: &[u32; LANES],
+        them: &Columns<S>,
+    ) {
         let splat = |value: f32| f32x16::splat(simd, value);
         let (one, none) = (splat(1.0), splat(0.0));
         let (mine, theirs) = (splat(me.responsibility), them.responsibility);
@@ -224,10 +232,21 @@ impl Around {
         self.crowd.forget();
     }
 
-    /// How far away the nearest other agent is, squared, m².
+    /// Who is nearer than `range`, m, centre to centre.
     #[inline(always)]
-    pub fn room_squared(&self) -> f32 {
-        self.nearest.distances_squared().first().copied().unwrap_or(f32::INFINITY)
+    pub(crate) fn near(&self, range: f32) -> Near {
+        let (rows, distances) = (self.nearest.rows(), self.nearest.distances_squared());
+        if let (Some(&listed), Some(distances)) =
+            (rows.first_chunk(), distances.first_chunk::<{ Near::MOST + 1 }>())
+        {
+            // Counted without a branch on what is close to random.
+            let count = distances.iter().map(|&distance| usize::from(distance < range * range)).sum();
+            return Near::new(listed, count);
+        }
+        match distances.iter().filter(|&&distance| distance < range * range).count() {
+            0 => Near::default(),
+            _ => Near::many(),
+        }
     }
 
     #[inline(always)]

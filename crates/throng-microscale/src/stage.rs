@@ -7,7 +7,7 @@ use glam::Vec2;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use throng_core::CHUNK;
-use throng_core::handover::{Commands, Intents};
+use throng_core::handover::{Commands, Intents, Near};
 use throng_core::params::Params;
 use throng_core::world::View;
 
@@ -80,7 +80,7 @@ impl<M: LocalModel> Microscale for Local<M> {
             out.vx.par_chunks_mut(CHUNK),
             out.vy.par_chunks_mut(CHUNK),
             out.frustration.par_chunks_mut(CHUNK),
-            out.room_squared.par_chunks_mut(CHUNK),
+            out.near.par_chunks_mut(CHUNK),
         );
         columns.into_par_iter().enumerate().for_each(|(chunk, out)| {
             AROUND.with_borrow_mut(|around| {
@@ -101,7 +101,7 @@ impl<M: LocalModel> Microscale for Local<M> {
     }
 }
 
-type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [f32]);
+type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [Near]);
 
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "the head of the hot loop, called in one place")]
@@ -113,7 +113,7 @@ fn choose_chunk<S: Simd, M: LocalModel>(
     input: &Intents,
     first: usize,
     around: &mut Around,
-    (vx, vy, frustration, room): Columns<'_>,
+    (vx, vy, frustration, near): Columns<'_>,
 ) {
     for i in 0..vx.len() {
         let row = first + i;
@@ -121,7 +121,7 @@ fn choose_chunk<S: Simd, M: LocalModel>(
             let choice = local.choose(simd, view, input, row, around);
             (vx[i], vy[i]) = choice.velocity.into();
             frustration[i] = choice.frustration;
-            room[i] = around.room_squared();
+            near[i] = around.near(view.contact_range(row));
         }
     }
 }

@@ -15,7 +15,7 @@ use glam::Vec2;
 use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::{at_most, unit_or};
-use throng_core::handover::{Commands, Moves};
+use throng_core::handover::{Commands, Moves, Near};
 use throng_core::space::{Crowd, rows_within};
 use throng_core::world::View;
 
@@ -180,16 +180,14 @@ impl Found {
         first: usize,
         place: &mut [u32],
     ) {
-        let agents = view.agents;
-        let reach = 2.0 * view.fastest * view.dt + view.widest;
         self.touching.clear();
         self.overlapping.clear();
         let mut crowd = Crowd::default();
         for (row, place) in (first..).zip(place) {
-            let range = agents.radius[row] + reach;
+            let near = &commands.near[row];
             *place = NONE;
-            if commands.room_squared[row] < range * range || struck(view, row) {
-                let touching = contacts(simd, view, moves, row, [range, view.widest + reach], &mut crowd);
+            if !near.is_nobody() || struck(view, row) {
+                let touching = contacts(simd, view, moves, row, near, &mut crowd);
                 let overlaps = overlaps(view, moves, row, &touching);
                 if touching.is_empty() && !overlaps {
                     continue;
@@ -211,26 +209,24 @@ fn contacts<S: Simd>(
     view: View<'_>,
     moves: &Moves,
     row: usize,
-    range: [f32; 2],
+    near: &Near,
     crowd: &mut Crowd,
 ) -> Touching {
     let mut touching = Touching::new();
     let (at, radius) = (place(moves, row), &view.agents.radius);
-    rows_within(
-        simd,
-        view.cells,
-        row,
-        range,
-        crowd,
-        #[inline(always)]
-        |other| {
-            let near = NEARLY * (radius[row] + radius[other]);
-            let squared = at.distance_squared(place(moves, other));
-            if other != row && squared < near * near && !touching.is_full() {
-                touching.push(other as u32);
-            }
-        },
-    );
+    let mut look_at = |other: usize| {
+        let close = NEARLY * (radius[row] + radius[other]);
+        let squared = at.distance_squared(place(moves, other));
+        if other != row && squared < close * close && !touching.is_full() {
+            touching.push(other as u32);
+        }
+    };
+    if let Some(rows) = near.rows() {
+        rows.iter().for_each(|&other| look_at(other as usize));
+    } else {
+        let [range, most] = [view.contact_range(row), view.contact_range(row) - radius[row] + view.widest];
+        rows_within(simd, view.cells, row, [range, most], crowd, look_at);
+    }
     touching
 }
 

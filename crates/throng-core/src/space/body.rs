@@ -68,7 +68,8 @@ impl<S: Simd> Columns<S> {
         for _ in 0..LANES.trailing_zeros() {
             let mut next = vectors;
             for half in 0..PROPERTIES / 2 {
-                (next[2 * half], next[2 * half + 1]) = vectors[half].interleave(vectors[half + PROPERTIES / 2]);
+                (next[2 * half], next[2 * half + 1]) =
+                    vectors[half].interleave(vectors[half + PROPERTIES / 2]);
             }
             vectors = next;
         }

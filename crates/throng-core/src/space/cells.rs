@@ -121,19 +121,19 @@ impl Cells {
     /// Fills cells from their ends, which leaves `first` pointing at their beginnings, then sorts each by id.
     fn place(&mut self, id: &[u32], order: &mut Vec<u32>) {
         order.resize(self.cell_of.len(), 0);
-        self.cell.resize(self.cell_of.len(), 0);
         for (row, &cell) in self.cell_of.iter().enumerate().rev() {
             let slot = &mut self.first[cell as usize];
             *slot -= 1;
             order[*slot as usize] = row as u32;
-            self.cell[*slot as usize] = cell;
         }
-        for cell in self.first.windows(2) {
-            let members = &mut order[cell[0] as usize..cell[1] as usize];
-            if !members.is_sorted_by_key(|&row| id[row as usize]) {
-                members.sort_unstable_by_key(|&row| id[row as usize]);
+        sort_cells(&self.first, id, order);
+        self.cell.resize(self.cell_of.len(), 0);
+        let chunk = crate::CHUNK * 4;
+        self.cell.par_chunks_mut(chunk).zip(order.par_chunks(chunk)).for_each(|(cells, order)| {
+            for (cell, &row) in cells.iter_mut().zip(order) {
+                *cell = self.cell_of[row as usize];
             }
-        }
+        });
     }
 
     /// The cell that a row lies in.
@@ -213,6 +213,23 @@ impl Cells {
     fn run(&self, from: i32, to: i32, range: f32, visit: &mut impl FnMut(usize, usize) -> f32) -> f32 {
         let (start, end) = (self.first[from as usize] as usize, self.first[to as usize] as usize);
         if start < end { visit(start, end) } else { range }
+    }
+}
+
+/// Sorts the members of cells by id. `first` are the cells' bounds, `order` the members of all of them.
+fn sort_cells(first: &[u32], id: &[u32], order: &mut [u32]) {
+    let start = first[0];
+    if order.len() > crate::CHUNK * 4 && first.len() > 2 {
+        let middle = first.len() / 2;
+        let (left, right) = order.split_at_mut((first[middle] - start) as usize);
+        rayon::join(|| sort_cells(&first[..=middle], id, left), || sort_cells(&first[middle..], id, right));
+        return;
+    }
+    for cell in first.windows(2) {
+        let members = &mut order[(cell[0] - start) as usize..(cell[1] - start) as usize];
+        if !members.is_sorted_by_key(|&row| id[row as usize]) {
+            members.sort_unstable_by_key(|&row| id[row as usize]);
+        }
     }
 }
 

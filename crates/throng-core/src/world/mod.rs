@@ -322,6 +322,12 @@ fn mix(mut z: u64) -> u64 {
 }
 
 impl View<'_> {
+    /// Nobody who is further away than this from a row (centre to centre, m) can touch it within a step.
+    #[inline(always)]
+    pub fn contact_range(&self, row: usize) -> f32 {
+        self.agents.radius[row] + self.widest + 2.0 * self.fastest * self.dt
+    }
+
     /// A row's position.
     #[inline(always)]
     pub fn position(&self, row: usize) -> Vec2 {

@@ -64,8 +64,9 @@ fn first_violated<S: Simd>(simd: S, planes: &Planes, from: usize, velocity: Vec2
     for block in (from - from % LANES..planes.len).step_by(LANES) {
         let (px, py, dx, dy) = load(simd, planes, block);
         let violation = dx * (py - vy) - dy * (px - vx);
-        let violated =
-            violation.simd_gt(f32x16::splat(simd, 0.0)).to_bitmask() & wanted & lanes_below(planes.len - block);
+        let violated = violation.simd_gt(f32x16::splat(simd, 0.0)).to_bitmask()
+            & wanted
+            & lanes_below(planes.len - block);
         if violated != 0 {
             return Some(block + violated.trailing_zeros() as usize);
         }
