@@ -35,7 +35,7 @@ pub struct Args {
 /// Crowds larger than this are run without peers, each in a process of its own.
 const LARGEST_BESIDE_PEERS: usize = 100_000;
 /// A round takes about this many agent-steps, if that is not too many steps.
-const AGENT_STEPS: usize = 100_000;
+const AGENT_STEPS: usize = 300_000;
 /// The most steps in a round. All rounds together take 10 s of the crowd's time: of 1000 agents nine in ten are still on
 /// their way then, and a crowd that stands would be another workload.
 const MOST_STEPS: usize = 6;
@@ -132,7 +132,7 @@ fn sizes(args: &Args) -> Vec<usize> {
 /// How many rounds, and of how many steps.
 fn rounds(agents: usize, quick: bool) -> (usize, usize) {
     let steps = (AGENT_STEPS / agents).clamp(1, MOST_STEPS);
-    if quick { (5, steps.div_ceil(2)) } else { (15, steps) }
+    if quick { (5, steps.div_ceil(2)) } else { ((90 / steps).min(30), steps) }
 }
 
 fn beside_peers(agents: usize, quick: bool, outcome: &mut Outcome) -> anyhow::Result<()> {
