@@ -1,5 +1,7 @@
 //! What one stage hands to the next: columns in the rows' order of this step, kept from step to step.
 
+use crate::world::Detour;
+
 /// From the macroscale, adapted by the mesoscale: the velocity an agent would like to have, m/s.
 #[derive(Clone, Debug, Default)]
 pub struct Intents {
@@ -7,6 +9,8 @@ pub struct Intents {
     pub vx: Vec<f32>,
     /// m/s.
     pub vy: Vec<f32>,
+    /// What the agent will remember of its detour. Only the mesoscale changes it.
+    pub detour: Vec<Detour>,
 }
 
 /// From the microscale: the velocity an agent has chosen.
@@ -81,6 +85,6 @@ macro_rules! sized {
         }
     };
 }
-sized!(Intents: vx, vy);
+sized!(Intents: vx, vy, detour);
 sized!(Commands: vx, vy, frustration, near);
 sized!(Moves: x, y, vx, vy);

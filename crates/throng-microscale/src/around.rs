@@ -198,7 +198,7 @@ impl Default for Around {
     }
 }
 
-const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES));
+const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES) && MAX_OTHERS <= throng_core::geom::MOST_CONES);
 
 impl Around {
     /// Looks around from a row.

@@ -10,4 +10,4 @@ pub use around::{Around, Ego, Others, Reach};
 pub use models::*;
 pub use patience::Patience;
 pub use stage::{Local, LocalModel, Microscale, Rows, Seen};
-pub use velocity_obstacle::{Cone, Planes};
+pub use velocity_obstacle::Planes;

@@ -217,8 +217,8 @@ fn contacts<S: Simd>(
     let mut look_at = |other: usize| {
         let close = NEARLY * (radius[row] + radius[other]);
         let squared = at.distance_squared(place(moves, other));
-        if other != row && squared < close * close && !touching.is_full() {
-            touching.push(other as u32);
+        if other != row && squared < close * close {
+            insert_by_id(&mut touching, other as u32, &view.agents.id);
         }
     };
     if let Some(rows) = near.rows() {
@@ -228,6 +228,18 @@ fn contacts<S: Simd>(
         rows_within(simd, view.cells, row, [range, most], crowd, look_at);
     }
     touching
+}
+
+/// By id: what contacts ask for is added up, and a sum has other bits in another order.
+#[inline(always)]
+fn insert_by_id(touching: &mut Touching, row: u32, id: &[u32]) {
+    let place = touching.iter().take_while(|&&other| id[other as usize] < id[row as usize]).count();
+    if touching.is_full() && place < MAX_CONTACTS {
+        touching.pop();
+    }
+    if !touching.is_full() {
+        touching.insert(place, row);
+    }
 }
 
 /// Whether a body overlaps one of its contacts, or a scripted body, by more than is left alone.

@@ -6,6 +6,8 @@ use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
 use throng_macroscale::{Macroscale, Straight};
+use throng_mesoscale::groups::Perception;
+use throng_mesoscale::{Groups, Mesoscale};
 use throng_microscale::{Hrvo, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Holonomic, Motion, Separation};
 
@@ -49,6 +51,8 @@ pub struct Block {
 
 const SNAPE: &str = "Snape et al. 2012, Reciprocal collision avoidance and navigation for video games";
 
+const HE: &str = "He, van den Berg 2013, Meso-scale planning for multi-agent navigation";
+
 struct Model<Build> {
     entry: Entry,
     block: Block,
@@ -56,6 +60,8 @@ struct Model<Build> {
 }
 
 type BuildMicroscale = fn(&[&Settings]) -> Box<dyn Microscale>;
+/// From the scenario's settings and those of every cohort.
+type BuildMesoscale = fn(&Settings, &[&Settings]) -> Box<dyn Mesoscale>;
 type BuildMotion = fn(&[&Settings]) -> Box<dyn Motion>;
 
 fn microscale_model<M: LocalModel>(paper: &'static str) -> Model<BuildMicroscale> {
@@ -86,6 +92,18 @@ static MICROSCALE: LazyLock<Vec<Model<BuildMicroscale>>> = LazyLock::new(|| {
     ]
 });
 
+static MESOSCALE: LazyLock<Vec<Model<BuildMesoscale>>> = LazyLock::new(|| {
+    let groups: Model<BuildMesoscale> = Model {
+        entry: Entry { name: Groups::BLOCK, stage: Stage::Mesoscale, about: Groups::ABOUT.trim_ascii(), paper: HE },
+        block: block_of::<Groups>(),
+        build: |settings, cohorts| {
+            let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
+            Box::new(Perception::new(params.collect()))
+        },
+    };
+    vec![groups]
+});
+
 static MOTION: LazyLock<Vec<Model<BuildMotion>>> =
     LazyLock::new(|| vec![motion_model::<Holonomic>(SNAPE), motion_model::<AccelerationLimited>("")]);
 
@@ -96,16 +114,18 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         about: "Straight to the goal, whatever is in the way.",
         paper: SNAPE,
     };
+    let mesoscale = MESOSCALE.iter().map(|model| model.entry.clone());
     let microscale = MICROSCALE.iter().map(|model| model.entry.clone());
     let motion = MOTION.iter().map(|model| model.entry.clone());
-    std::iter::once(straight).chain(microscale).chain(motion).collect()
+    std::iter::once(straight).chain(mesoscale).chain(microscale).chain(motion).collect()
 });
 
 static BLOCKS: LazyLock<Vec<Block>> = LazyLock::new(|| {
+    let mesoscale = MESOSCALE.iter().map(|model| model.block);
     let microscale = MICROSCALE.iter().map(|model| model.block);
     let motion = MOTION.iter().map(|model| model.block);
     let shared = [block_of::<Patience>(), block_of::<Separation>()];
-    microscale.chain(motion).chain(shared).filter(|block| !block.fields.is_empty()).collect()
+    mesoscale.chain(microscale).chain(motion).chain(shared).filter(|block| !block.fields.is_empty()).collect()
 });
 
 /// Every model.
@@ -126,6 +146,11 @@ pub fn names(stage: Stage) -> Vec<&'static str> {
 /// A macroscale model by its name.
 pub(crate) fn macroscale(name: &str) -> Option<Box<dyn Macroscale>> {
     (name == "straight").then(|| Box::new(Straight) as Box<dyn Macroscale>)
+}
+
+/// A mesoscale model by its name, with what every cohort says of it.
+pub(crate) fn mesoscale(name: &str, settings: &Settings, cohorts: &[&Settings]) -> Option<Box<dyn Mesoscale>> {
+    MESOSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)(settings, cohorts))
 }
 
 /// A local model by its name, with later settings on top of earlier ones.

@@ -2,7 +2,9 @@
 
 use glam::Vec2;
 use serde::Serialize;
+use throng_core::geom;
 use throng_core::world::View;
+use throng_mesoscale::Perceived;
 use throng_microscale::Seen;
 
 /// What one agent sees and chooses now. Velocities are m/s, places m in the scenario's coordinates.
@@ -16,7 +18,7 @@ pub struct Explanation {
     pub velocity: Vec2,
     /// What the macroscale asks of it.
     pub preferred: Vec2,
-    /// What it asks of its local model: the preferred velocity, turned where it has been held up.
+    /// What it asks of its local model: the adapted velocity, turned where it has been held up.
     pub wanted: Vec2,
     /// What it chooses.
     pub chosen: Vec2,
@@ -24,6 +26,10 @@ pub struct Explanation {
     pub frustration: f32,
     /// Whom it looks at, nearest first; scripted bodies last.
     pub neighbors: Vec<Neighbor>,
+    /// Groups that it perceives, nearest first.
+    pub groups: Vec<Group>,
+    /// What the mesoscale makes of the preferred velocity.
+    pub adapted: Vec2,
     /// Velocities that lead to a collision (VO, RVO, HRVO).
     pub cones: Vec<Cone>,
     /// Velocities that are permitted lie to the left (ORCA, and walls in all models).
@@ -49,6 +55,17 @@ pub struct Neighbor {
     pub share: f32,
 }
 
+/// A group that is perceived.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// Its members' ids.
+    pub members: Vec<u32>,
+    /// Their mean velocity.
+    pub velocity: Vec2,
+    /// Velocities that lead into it; none where the agent stands among its members.
+    pub cone: Option<Cone>,
+}
+
 /// Forbidden velocities between two sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cone {
@@ -71,22 +88,41 @@ pub struct HalfPlane {
     pub wall: bool,
 }
 
+/// What the stages before the local model make of an agent's goal.
+pub(crate) struct Wants {
+    pub preferred: Vec2,
+    pub groups: Vec<Perceived>,
+    pub adapted: Vec2,
+}
+
+impl From<geom::Cone> for Cone {
+    fn from(cone: geom::Cone) -> Cone {
+        Cone { apex: cone.apex, left: cone.left, right: cone.right }
+    }
+}
+
+impl From<Perceived> for Group {
+    fn from(group: Perceived) -> Group {
+        Group { members: group.members, velocity: group.velocity, cone: group.cone.map(Cone::from) }
+    }
+}
+
 impl Explanation {
-    pub(crate) fn new(view: View<'_>, origin: glam::DVec2, preferred: Vec2, seen: &Seen) -> Explanation {
+    pub(crate) fn new(view: View<'_>, origin: glam::DVec2, wants: Wants, seen: &Seen) -> Explanation {
         let place = |offset: Vec2| (origin + (seen.ego.position + offset).as_dvec2()).to_array();
         let row = seen.ego.row;
         Explanation {
             id: view.agents.id[row],
             position: place(Vec2::ZERO),
             velocity: seen.ego.velocity,
-            preferred,
+            preferred: wants.preferred,
+            groups: wants.groups.into_iter().map(Group::from).collect(),
+            adapted: wants.adapted,
             wanted: seen.ego.preferred,
             chosen: seen.chosen,
             frustration: view.agents.frustration[row],
             neighbors: neighbors(view, seen, place),
-            cones: (seen.around.cones.iter())
-                .map(|cone| Cone { apex: cone.apex, left: cone.left, right: cone.right })
-                .collect(),
+            cones: seen.around.cones.iter().copied().map(Cone::from).collect(),
             half_planes: (0..seen.around.planes.len)
                 .map(|i| HalfPlane {
                     point: seen.around.planes.point(i),

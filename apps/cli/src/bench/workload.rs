@@ -79,6 +79,7 @@ impl Crowd {
                 leaves: false,
                 goal_radius: RADIUS,
                 responsibility: 0.5,
+                together: false,
                 microscale: None,
                 params: Settings::new(),
             }],

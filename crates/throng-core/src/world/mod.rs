@@ -4,10 +4,10 @@
 mod agents;
 mod movers;
 
-pub use agents::{Agent, Agents, SETTING_OFF, Status};
+pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
 pub use movers::{Mover, MoverState};
 
-use crate::handover::{Commands, Moves};
+use crate::handover::{Commands, Intents, Moves};
 use crate::space::{Cells, Walls};
 use agents::Spare;
 use glam::{DVec2, Vec2};
@@ -21,6 +21,8 @@ pub struct Cohort {
     pub leaves: bool,
     /// How close to its goal an agent has arrived, m.
     pub goal_radius: f32,
+    /// Whether members walk together.
+    pub together: bool,
     /// Where the goal is an area: its ring, m from the world's origin.
     pub area: Option<Vec<Vec2>>,
 }
@@ -154,8 +156,9 @@ impl World {
     }
 
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
-    pub fn commit(&mut self, moves: &Moves, commands: &Commands) {
+    pub fn commit(&mut self, intents: &Intents, commands: &Commands, moves: &Moves) {
         self.step += 1;
+        self.agents.detour.copy_from_slice(&intents.detour);
         let any_gone = self.take_moves(moves, commands);
         if any_gone {
             self.remove_gone();
@@ -289,6 +292,9 @@ impl World {
                 a.arrival[row],
                 a.frustration[row],
                 a.walked[row],
+                a.detour[row].turn.x,
+                a.detour[row].turn.y,
+                a.detour[row].side,
             ] {
                 hash = mix(hash ^ u64::from(value.to_bits()));
             }

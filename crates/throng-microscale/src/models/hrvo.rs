@@ -4,10 +4,10 @@
 
 use crate::LocalModel;
 use crate::around::{Around, Ego, Others, Reach};
-use crate::velocity_obstacle::{Cone, clear_path, wall_planes};
+use crate::velocity_obstacle::{clear_path, cone_towards, wall_planes};
 use fearless_simd::Simd;
 use glam::Vec2;
-use throng_core::geom::det;
+use throng_core::geom::{Cone, det};
 
 throng_core::params! {
     /// Hybrid reciprocal velocity obstacles: one side from VO, one from RVO, so that both pass on the same side.
@@ -31,7 +31,7 @@ impl LocalModel for Hrvo {
     }
 
     #[inline(always)]
-    fn choose<S: Simd>(&self, _: S, ego: &Ego, around: &mut Around) -> Vec2 {
+    fn choose<S: Simd>(&self, simd: S, ego: &Ego, around: &mut Around) -> Vec2 {
         around.planes.clear();
         wall_planes(ego, &around.walls, self.time_horizon_obstacles, &mut around.planes);
         around.cones.clear();
@@ -39,14 +39,14 @@ impl LocalModel for Hrvo {
         for other in 0..others.len {
             around.cones.push(cone(ego, others, other));
         }
-        clear_path(&around.cones, &around.planes, ego.preferred, ego.max_speed)
+        clear_path(simd, &around.cones, &around.planes, ego.preferred, ego.max_speed)
     }
 }
 
 fn cone(ego: &Ego, others: &Others, other: usize) -> Cone {
     let (towards, reach, share) = (others.towards(other), others.reach[other], others.share[other]);
     let reciprocal_apex = ego.velocity.lerp(others.velocity(other), share);
-    let reciprocal = Cone::new(ego, towards, reach, reciprocal_apex, share, others.part[other]);
+    let reciprocal = cone_towards(ego, towards, reach, reciprocal_apex, share, others.part[other]);
     let sine = det(reciprocal.right, reciprocal.left);
     if towards.length_squared() <= reach * reach || sine <= 1e-6 {
         return reciprocal;

@@ -3,7 +3,7 @@
 
 use crate::LocalModel;
 use crate::around::{Around, Ego, Reach};
-use crate::velocity_obstacle::{Cone, clear_path, wall_planes};
+use crate::velocity_obstacle::{clear_path, cone_towards, wall_planes};
 use fearless_simd::Simd;
 use glam::Vec2;
 
@@ -29,7 +29,7 @@ impl LocalModel for Vo {
     }
 
     #[inline(always)]
-    fn choose<S: Simd>(&self, _: S, ego: &Ego, around: &mut Around) -> Vec2 {
+    fn choose<S: Simd>(&self, simd: S, ego: &Ego, around: &mut Around) -> Vec2 {
         around.planes.clear();
         wall_planes(ego, &around.walls, self.time_horizon_obstacles, &mut around.planes);
         around.cones.clear();
@@ -37,9 +37,9 @@ impl LocalModel for Vo {
         for other in 0..others.len {
             around.cones.push({
                 let (towards, reach) = (others.towards(other), others.reach[other]);
-                Cone::new(ego, towards, reach, others.velocity(other), 1.0, others.part[other])
+                cone_towards(ego, towards, reach, others.velocity(other), 1.0, others.part[other])
             });
         }
-        clear_path(&around.cones, &around.planes, ego.preferred, ego.max_speed)
+        clear_path(simd, &around.cones, &around.planes, ego.preferred, ego.max_speed)
     }
 }

@@ -1,31 +1,30 @@
 //! # ClearPath: the velocity closest to the preferred one outside a union of cones (Guy et al. 2009)
-//! The closest velocity is the preferred one itself, its projection on a cone's side, or an intersection of two
-//! sides. Instead of listing all intersections and testing each against all cones, a side is walked outwards from
-//! the projection, from shadow to shadow, until it is free: the same velocities, without the list.
-//!
 //! Walls are half-planes that bound every side, and their edges are walked too.
 //! Deviation: where nothing is free, the furthest others are left out until something is; HRVO Library keeps the
 //! velocity whose first conflict is with the furthest other, which is the same choice made later.
 
-use super::{Cone, Planes};
+use super::Planes;
+use crate::around::MAX_WALLS;
+use arrayvec::ArrayVec;
+use fearless_simd::Simd;
 use glam::Vec2;
-use throng_core::geom::at_most;
-
-/// A velocity this close to a side, in m/s, counts as outside.
-const SLACK: f32 = 1e-4;
+use throng_core::geom::{Cone, Line, at_most, each_free};
 
 /// The velocity closest to `preferred` that no cone and no wall forbids.
-pub fn clear_path(cones: &[Cone], walls: &Planes, preferred: Vec2, max_speed: f32) -> Vec2 {
+#[inline(always)]
+pub fn clear_path<S: Simd>(simd: S, cones: &[Cone], walls: &Planes, preferred: Vec2, max_speed: f32) -> Vec2 {
     let preferred = at_most(preferred, max_speed);
-    if let Some(best) = closest_free(cones, walls, preferred, max_speed) {
+    let line = |wall: usize| Line { point: walls.point(wall), direction: walls.direction(wall) };
+    let walls: &ArrayVec<Line, MAX_WALLS> = &(0..walls.walls.min(MAX_WALLS)).map(line).collect();
+    if let Some(best) = closest_free(simd, cones, walls, preferred, max_speed) {
         return best;
     }
     // Fewer cones leave more: the longest prefix that leaves something is found by bisection.
     let (mut works, mut fails) = (0, cones.len());
-    let mut best = closest_free(&[], walls, preferred, max_speed).unwrap_or(Vec2::ZERO);
+    let mut best = closest_free(simd, &[], walls, preferred, max_speed).unwrap_or(Vec2::ZERO);
     while fails - works > 1 {
         let middle = works.midpoint(fails);
-        match closest_free(&cones[..middle], walls, preferred, max_speed) {
+        match closest_free(simd, &cones[..middle], walls, preferred, max_speed) {
             Some(free) => (works, best) = (middle, free),
             None => fails = middle,
         }
@@ -33,107 +32,30 @@ pub fn clear_path(cones: &[Cone], walls: &Planes, preferred: Vec2, max_speed: f3
     best
 }
 
-fn closest_free(cones: &[Cone], walls: &Planes, preferred: Vec2, max_speed: f32) -> Option<Vec2> {
-    let walled = (0..walls.walls).any(|wall| walls.violation(wall, preferred) > SLACK);
-    if !walled && !cones.iter().any(|cone| cone.forbids(preferred, SLACK)) {
-        return Some(preferred);
-    }
-    let mut search = Search { cones, walls, preferred, max_speed, best: None, distance: f32::INFINITY };
-    for cone in cones {
-        search.walk(cone.apex, cone.left, 0.0);
-        search.walk(cone.apex, cone.right, 0.0);
-    }
-    for wall in 0..walls.walls {
-        search.walk(walls.point(wall), walls.direction(wall), f32::NEG_INFINITY);
-    }
-    search.best
-}
-
-struct Search<'a> {
-    cones: &'a [Cone],
-    walls: &'a Planes,
+#[inline(always)]
+fn closest_free<S: Simd>(
+    simd: S,
+    cones: &[Cone],
+    walls: &[Line],
     preferred: Vec2,
     max_speed: f32,
-    best: Option<Vec2>,
-    distance: f32,
-}
-
-impl Search<'_> {
-    /// Takes the free velocity on `point + t direction`, `t >= from`, that is closest to the preferred one.
-    fn walk(&mut self, point: Vec2, direction: Vec2, from: f32) {
-        let projection = (self.preferred - point).dot(direction);
-        let aside = point + projection * direction - self.preferred;
-        if aside.length_squared() >= self.distance {
-            return;
+) -> Option<Vec2> {
+    let (mut best, mut least) = (None, f32::INFINITY);
+    each_free(simd, cones, walls, preferred, max_speed, |velocity| {
+        let distance = velocity.distance_squared(preferred);
+        if distance < least {
+            (best, least) = (Some(velocity), distance);
         }
-        let Some((low, high)) = self.bounds(point, direction, from) else { return };
-        let start = projection.clamp(low, high);
-        for up in [true, false] {
-            if let Some(t) = self.free_from(point, direction, start, up).filter(|t| (low..=high).contains(t))
-            {
-                self.take(point + t * direction);
-            }
-        }
-    }
-
-    /// The part of a line within the speed disc and on the permitted side of walls.
-    fn bounds(&self, point: Vec2, direction: Vec2, from: f32) -> Option<(f32, f32)> {
-        let along = point.dot(direction);
-        let discriminant = along * along + self.max_speed * self.max_speed - point.length_squared();
-        if discriminant < 0.0 {
-            return None;
-        }
-        let root = discriminant.sqrt();
-        let (mut low, mut high) = ((-along - root).max(from), -along + root);
-        for wall in 0..self.walls.walls {
-            let start = self.walls.violation(wall, point);
-            let slope = self.walls.violation(wall, point + direction) - start;
-            if slope.abs() < 1e-6 {
-                if start > SLACK {
-                    return None;
-                }
-            } else if slope > 0.0 {
-                high = high.min(-start / slope);
-            } else {
-                low = low.max(-start / slope);
-            }
-        }
-        (low <= high).then_some((low, high))
-    }
-
-    /// Steps out of shadow after shadow in one direction. Ends, because every step passes another cone.
-    fn free_from(&self, point: Vec2, direction: Vec2, start: f32, up: bool) -> Option<f32> {
-        let mut t = start;
-        for _ in 0..=self.cones.len() {
-            let before = t;
-            for cone in self.cones {
-                let (low, high) = cone.shadow(point, direction);
-                if low + SLACK < t && t < high - SLACK {
-                    t = if up { high } else { low };
-                }
-            }
-            if !t.is_finite() {
-                return None;
-            }
-            if t == before {
-                return Some(t);
-            }
-        }
-        None
-    }
-
-    fn take(&mut self, velocity: Vec2) {
-        let distance = velocity.distance_squared(self.preferred);
-        if distance < self.distance {
-            (self.best, self.distance) = (Some(velocity), distance);
-        }
-    }
+        least
+    });
+    best
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::oracle::{Line, lines, meeting, on_circle, planes_of, unit};
     use super::*;
+    use fearless_simd::{Level, dispatch};
     use glam::DVec2;
     use proptest::prelude::*;
 
@@ -197,7 +119,7 @@ mod tests {
         ) {
             let planes = planes_of(&walls, walls.len());
             let preferred = at_most(Vec2::new(x, y), MAX_SPEED);
-            let found = clear_path(&cones, &planes, Vec2::new(x, y), MAX_SPEED);
+            let found = dispatch!(Level::new(), simd => clear_path(simd, &cones, &planes, Vec2::new(x, y), MAX_SPEED));
             prop_assert!(found.length() <= MAX_SPEED * 1.001, "{found}");
             if let Some(least) = brute_force(&cones, &walls, preferred) {
                 for cone in &cones {

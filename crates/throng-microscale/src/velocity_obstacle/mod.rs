@@ -9,7 +9,7 @@ mod oracle;
 mod wall;
 
 pub use clear_path::clear_path;
-pub use cone::{Cone, Cones};
+pub use cone::{Cones, cone_towards};
 pub use half_plane::{Planes, peer_planes};
 pub use linear_program::closest;
 pub use wall::wall_planes;

@@ -110,6 +110,7 @@ mod tests {
             leaves: false,
             goal_radius: 0.5,
             responsibility: 0.5,
+            together: false,
             microscale: None,
             params: BTreeMap::new(),
         };

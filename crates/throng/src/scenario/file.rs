@@ -158,6 +158,9 @@ pub struct CohortFile {
     #[serde(default = "default_responsibility")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub responsibility: f64,
+    /// Whether members keep together and avoid other groups as one. Needs `groups` in the mesoscale. Default false.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub together: bool,
     /// The cohort's own local model. Default: the pipeline's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microscale: Option<String>,
@@ -312,6 +315,10 @@ fn default_preferred_speed() -> Number {
 
 fn default_start() -> Number {
     Number::Fixed(0.0)
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn default_responsibility() -> f64 {

@@ -254,6 +254,8 @@ pub struct Cohort {
     pub goal_radius: f64,
     /// The share of an avoidance it takes on, 0 to 1.
     pub responsibility: f64,
+    /// Whether members walk together.
+    pub together: bool,
     /// Its own local model, where it has one.
     pub microscale: Option<String>,
     /// Its own parameter values, on top of the scenario's.

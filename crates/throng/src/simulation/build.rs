@@ -7,7 +7,8 @@ use crate::scenario::{self, Action, Cohort, FloorPlan, Goal, Scenario, Settings}
 use glam::{DVec2, Vec2};
 use std::sync::Arc;
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{self, Agent, Mover, SETTING_OFF, Status, World};
+use throng_core::world::{self, Agent, Detour, Mover, SETTING_OFF, Status, World};
+use throng_mesoscale::Mesoscale;
 use throng_motion::Bodies;
 
 /// Why a scenario cannot be run.
@@ -85,7 +86,8 @@ impl Simulation {
         world.fastest = world.agents.max_speed.iter().copied().fold(world.fastest, f32::max);
         world.widest = world.agents.radius.iter().copied().fold(world.widest, f32::max);
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
-        self.plan.wall_range = horizon * world.fastest + world.widest;
+        let looks = self.stages.mesoscale.iter().map(|model| model.looks()).fold(0.0, f32::max);
+        self.plan.wall_range = (horizon * world.fastest + world.widest).max(looks);
         world.walls = walls(&self.plan.map, world.origin, self.plan.wall_range);
         self.pool.install(|| world.settle());
     }
@@ -130,9 +132,22 @@ fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
     Ok(Stages {
         macroscale: catalog::macroscale(&pipeline.macroscale)
             .ok_or_else(|| unknown(catalog::Stage::Macroscale, "macroscale", &pipeline.macroscale))?,
+        mesoscale: mesoscale(scenario)?,
         microscale: locals(scenario)?,
         bodies: Bodies::new(motion, catalog::with_settings(&[&scenario.params])),
     })
+}
+
+fn mesoscale(scenario: &Scenario) -> Result<Vec<Box<dyn Mesoscale>>, BuildError> {
+    let cohorts: Vec<&Settings> = scenario.cohorts.iter().map(|cohort| &cohort.params).collect();
+    let model = |name: &String| {
+        catalog::mesoscale(name, &scenario.params, &cohorts).ok_or_else(|| BuildError::UnknownModel {
+            stage: "mesoscale",
+            name: name.clone(),
+            known: catalog::names(catalog::Stage::Mesoscale).join(", "),
+        })
+    };
+    scenario.pipeline.mesoscale.iter().map(model).collect()
 }
 
 /// One local model for all cohorts that share its name and its values.
@@ -200,6 +215,7 @@ fn populate(world: &mut World, scenario: &Scenario) {
                 arrival: -1.0,
                 walked: 0.0,
                 frustration: SETTING_OFF,
+                detour: Detour::default(),
                 cohort: index as u16,
                 status: if agent.start > 0.0 { Status::Waiting } else { Status::Walking },
             });
@@ -218,6 +234,7 @@ fn populate(world: &mut World, scenario: &Scenario) {
 fn shared(cohort: &Cohort, scenario: &Scenario, origin: DVec2) -> world::Cohort {
     world::Cohort {
         leaves: cohort.leaves,
+        together: cohort.together,
         goal_radius: cohort.goal_radius as f32,
         area: cohort.agents.first().and_then(|agent| area(&scenario.areas, agent.goal, origin)),
     }

@@ -6,7 +6,7 @@ mod timing;
 pub use build::BuildError;
 pub use timing::{StageTimes, Timings};
 
-use crate::explain::Explanation;
+use crate::explain::{Explanation, Wants};
 use crate::metrics::{self, Overlaps};
 use crate::record::RunInfo;
 use crate::scenario::{self, Action, Event, FloorPlan, Goal};
@@ -17,6 +17,7 @@ use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::{Gone, Status, World};
 use throng_macroscale::Macroscale;
+use throng_mesoscale::Mesoscale;
 use throng_microscale::{Microscale, Rows};
 use throng_motion::Bodies;
 
@@ -33,6 +34,7 @@ pub struct Simulation {
 /// The models. They hold parameters and scratch memory; what lasts is in the world.
 struct Stages {
     macroscale: Box<dyn Macroscale>,
+    mesoscale: Vec<Box<dyn Mesoscale>>,
     microscale: Vec<Local>,
     bodies: Bodies,
 }
@@ -94,7 +96,13 @@ impl Simulation {
             clock.lap(|times| &mut times.events);
 
             stages.macroscale.run(view, intents);
+            intents.detour.copy_from_slice(&view.agents.detour);
             clock.lap(|times| &mut times.macroscale);
+
+            for model in &mut stages.mesoscale {
+                model.run(view, intents);
+            }
+            clock.lap(|times| &mut times.mesoscale);
 
             for local in &stages.microscale {
                 local.model.run(view, local.rows(), intents, commands);
@@ -104,7 +112,7 @@ impl Simulation {
             stages.bodies.run(view, commands, moves);
             clock.lap(|times| &mut times.motion);
 
-            world.commit(moves, commands);
+            world.commit(intents, commands, moves);
             clock.lap(|times| &mut times.commit);
         });
     }
@@ -194,9 +202,16 @@ impl Simulation {
         let intents = &mut self.handover.intents;
         intents.resize(view.agents.len());
         self.stages.macroscale.run(view, intents);
+        intents.detour.copy_from_slice(&view.agents.detour);
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
+        let mut groups = Vec::new();
+        for model in &mut self.stages.mesoscale {
+            groups.extend(model.explain(view, intents, row));
+            model.run(view, intents);
+        }
+        let wants = Wants { preferred, groups, adapted: Vec2::new(intents.vx[row], intents.vy[row]) };
         let seen = local.model.explain(view, intents, row);
-        Some(Explanation::new(view, self.world.origin, preferred, &seen))
+        Some(Explanation::new(view, self.world.origin, wants, &seen))
     }
 
     /// How many agents the scenario has.

@@ -34,6 +34,7 @@ fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> Agent {
     // A caller may set any velocity; the speed that a body has is at most its highest.
     let velocity = if draws.chance(0.9) { velocity.clamp_length_max(max_speed) } else { velocity };
     Agent {
+        detour: Default::default(),
         id,
         x: position.x,
         y: position.y,
@@ -59,7 +60,7 @@ fn world(draws: &mut Draws<'_>) -> World {
     let mut world = World::new(DVec2::ZERO, dt);
     let ring = || Some(vec![Vec2::ZERO, Vec2::X, Vec2::ONE]);
     for area in [None, ring(), Some(Vec::new())] {
-        world.cohorts.push(Cohort { leaves: draws.chance(0.3), goal_radius: 0.3, area });
+        world.cohorts.push(Cohort { leaves: draws.chance(0.3), together: draws.chance(0.3), goal_radius: 0.3, area });
     }
     for id in 0..draws.below(25) as u32 {
         let mut agent = agent(draws, id, 3);
@@ -146,7 +147,8 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
                 ));
             }
         }
-        world.commit(&moves, &commands);
+        intents.detour.copy_from_slice(&world.agents.detour);
+        world.commit(&intents, &commands, &moves);
     }
     Ok(())
 }

@@ -39,6 +39,7 @@ impl Checker<'_> {
                 // An empty cohort has no largest radius.
                 goal_radius: if goal_radius > 0.0 { goal_radius } else { draft.radius.high() },
                 responsibility: draft.file.responsibility,
+                together: draft.file.together,
                 microscale: draft.file.microscale.clone(),
                 params: draft.params.clone(),
             });

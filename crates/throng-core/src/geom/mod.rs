@@ -1,5 +1,9 @@
 //! Plane geometry on `glam` vectors that more than one room needs.
 
+mod cone;
+
+pub use cone::{Cone, Line, MOST_CONES, each_free};
+
 use glam::Vec2;
 
 /// Twice the signed area of the triangle (0, a, b): positive where `b` lies to the left of `a`.
