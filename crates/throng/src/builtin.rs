@@ -33,6 +33,9 @@ const FILES: &[(&str, &str)] = files! {
     "papers/snape-circle-fixed"
     "papers/snape-moving-obstacle"
     "papers/snape-blocks"
+    "papers/meso-a"
+    "papers/meso-b"
+    "papers/meso-c"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

@@ -94,7 +94,12 @@ static MICROSCALE: LazyLock<Vec<Model<BuildMicroscale>>> = LazyLock::new(|| {
 
 static MESOSCALE: LazyLock<Vec<Model<BuildMesoscale>>> = LazyLock::new(|| {
     let groups: Model<BuildMesoscale> = Model {
-        entry: Entry { name: Groups::BLOCK, stage: Stage::Mesoscale, about: Groups::ABOUT.trim_ascii(), paper: HE },
+        entry: Entry {
+            name: Groups::BLOCK,
+            stage: Stage::Mesoscale,
+            about: Groups::ABOUT.trim_ascii(),
+            paper: HE,
+        },
         block: block_of::<Groups>(),
         build: |settings, cohorts| {
             let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
@@ -149,7 +154,11 @@ pub(crate) fn macroscale(name: &str) -> Option<Box<dyn Macroscale>> {
 }
 
 /// A mesoscale model by its name, with what every cohort says of it.
-pub(crate) fn mesoscale(name: &str, settings: &Settings, cohorts: &[&Settings]) -> Option<Box<dyn Mesoscale>> {
+pub(crate) fn mesoscale(
+    name: &str,
+    settings: &Settings,
+    cohorts: &[&Settings],
+) -> Option<Box<dyn Mesoscale>> {
     MESOSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)(settings, cohorts))
 }
 

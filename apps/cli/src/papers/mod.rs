@@ -1,5 +1,6 @@
 //! `throng papers`: a paper's tables, theirs and ours side by side, and what follows from them.
 
+mod meso;
 mod snape;
 
 use crate::findings::{self, Finding};
@@ -27,7 +28,10 @@ struct Paper {
     reproduce: fn(quick: bool) -> anyhow::Result<Reproduction>,
 }
 
-const PAPERS: &[Paper] = &[Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce }];
+const PAPERS: &[Paper] = &[
+    Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce },
+    Paper { name: "meso", title: meso::TITLE, reproduce: meso::reproduce },
+];
 
 /// A figure of a paper and ours.
 #[derive(Clone, Debug, Serialize)]
@@ -85,6 +89,10 @@ fn list(json: bool) -> anyhow::Result<()> {
         crate::output::show(&lines.collect::<String>())?;
     }
     Ok(())
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 impl Reproduction {

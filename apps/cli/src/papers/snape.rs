@@ -6,7 +6,7 @@
 //!
 //! Deviation: the paper gives no sizes; the scenario files say what was chosen and why.
 
-use super::{Reproduction, Row};
+use super::{Reproduction, Row, mean};
 use crate::findings::{Finding, Side};
 use crate::watch;
 use throng::metrics::Metrics;
@@ -282,10 +282,6 @@ impl Quantity {
 fn ratios(table: &[Row]) -> Vec<f64> {
     let ratios = table.iter().filter(|row| row.metric.starts_with(RATIO));
     ratios.map(|row| row.ours.unwrap_or(f64::NAN)).collect()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 fn faster(second: &[Row]) -> Finding {

@@ -207,7 +207,11 @@ impl Shadows {
                 let at = f32x16::splat(simd, t);
                 let covered = (low + slack).simd_lt(at) & at.simd_lt(high - slack);
                 if covered.any_true() {
-                    t = if up { covered.select(high, at).reduce_max() } else { covered.select(low, at).reduce_min() };
+                    t = if up {
+                        covered.select(high, at).reduce_max()
+                    } else {
+                        covered.select(low, at).reduce_min()
+                    };
                 }
             }
             if t == before {

@@ -6,7 +6,7 @@ use super::cluster::Clustering;
 use super::sight::{Looker, Seen, Sight, Span, span};
 use fearless_simd::{Level, dispatch};
 use glam::Vec2;
-use throng_core::geom::{Cone, det, each_free, inside_ring};
+use throng_core::geom::{Cone, det, each_free, inside_ring, left};
 use throng_core::world::View;
 
 /// As far as walls are looked for beside an adapted velocity, m.
@@ -51,7 +51,8 @@ pub fn choose(
         None => (preferred, remembered),
         Some(distance) => {
             let is_open = |velocity: &Vec2| is_open(view, looker, *velocity, distance);
-            let either = adapted(&cones, preferred, view.agents.max_speed[looker.row], !view.walls.all().is_empty());
+            let either =
+                adapted(&cones, preferred, view.agents.max_speed[looker.row], !view.walls.all().is_empty());
             pick(either.map(|found| found.filter(is_open)), preferred, remembered)
         }
     };
@@ -129,8 +130,15 @@ fn is_destination(view: View<'_>, members: &[u32], seen: &Seen, looker: &Looker,
     among || distance < 0.0
 }
 
-/// Whether no wall is in the way of a velocity, at least as far as the group is.
+/// Whether no wall is in the way of a velocity, at least as far as the group is, for a body and not only for its middle.
 fn is_open(view: View<'_>, looker: &Looker, velocity: Vec2, distance: f32) -> bool {
+    if view.walls.all().is_empty() {
+        return true;
+    }
     let way = velocity.normalize_or_zero() * (distance + looker.radius).clamp(2.0 * looker.radius, WALL_LOOK);
-    view.walls.all().is_empty() || !view.walls.block(looker.position, looker.position + way)
+    // Only at the far end: where the agent stands, it may touch a wall.
+    let aside = left(way.normalize_or_zero()) * looker.radius;
+    [-aside, Vec2::ZERO, aside]
+        .into_iter()
+        .all(|aside| !view.walls.block(looker.position, looker.position + way + aside))
 }

@@ -22,6 +22,8 @@ mod choice;
 mod cluster;
 mod lookout;
 mod sight;
+#[cfg(test)]
+mod tests;
 mod together;
 
 use crate::{Mesoscale, Perceived};
@@ -105,8 +107,7 @@ impl Perception {
     fn adapt(&self, view: View<'_>, row: usize, preferred: Vec2, work: &mut Work) -> (Vec2, f32) {
         let agents = view.agents;
         let cohort = agents.cohort[row] as usize;
-        let (params, (clustering, lookout)) =
-            (&self.params[cohort], &self.clusterings[self.kind[cohort]]);
+        let (params, (clustering, lookout)) = (&self.params[cohort], &self.clusterings[self.kind[cohort]]);
         if preferred == Vec2::ZERO || agents.status[row] != Status::Walking {
             return (preferred, 0.0);
         }

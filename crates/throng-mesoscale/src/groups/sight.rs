@@ -270,8 +270,7 @@ fn span_of_whole<S: Simd>(simd: S, clustering: &Clustering, group: &Group, looke
     }
     if !all_ahead {
         let members = first..first + count;
-        let body =
-            |i: usize| (Vec2::new(clustering.x[i], clustering.y[i]), clustering.radius[i]);
+        let body = |i: usize| (Vec2::new(clustering.x[i], clustering.y[i]), clustering.radius[i]);
         return span(members.map(body), looker);
     }
     let edge = |slope: f32| (ahead + slope * left(ahead)).normalize();

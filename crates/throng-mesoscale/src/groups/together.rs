@@ -79,16 +79,14 @@ impl Perception {
     ) -> (Vec2, f32) {
         let preferred = Vec2::new(wanted.0[row], wanted.1[row]);
         let cohort = view.agents.cohort[row] as usize;
-        let (params, (clustering, lookout)) =
-            (&self.params[cohort], &self.clusterings[self.kind[cohort]]);
+        let (params, (clustering, lookout)) = (&self.params[cohort], &self.clusterings[self.kind[cohort]]);
         if preferred == Vec2::ZERO || view.agents.status[row] != Status::Walking {
             return (preferred, 0.0);
         }
         let most = self.params.iter().map(|params| params.neighbor_distance).fold(0.0, f32::max);
         work.mates.find(view, row, params.neighbor_distance, most);
         let body = work.mates.body(view, wanted);
-        let looker =
-            Looker {
+        let looker = Looker {
             row,
             position: body.center,
             radius: body.spread,
@@ -99,7 +97,8 @@ impl Perception {
             && sight::is_on_course(clustering, lookout, params, &looker, body.preferred)
         {
             work.sight.look(view, clustering, lookout, params, &looker);
-            let (adapted, side) = choice::choose(view, params, clustering, &looker, body.preferred, &mut work.sight);
+            let (adapted, side) =
+                choice::choose(view, params, clustering, &looker, body.preferred, &mut work.sight);
             (ratio(adapted, body.preferred).rotate(preferred), side)
         } else {
             (preferred, 0.0)

@@ -60,7 +60,12 @@ fn world(draws: &mut Draws<'_>) -> World {
     let mut world = World::new(DVec2::ZERO, dt);
     let ring = || Some(vec![Vec2::ZERO, Vec2::X, Vec2::ONE]);
     for area in [None, ring(), Some(Vec::new())] {
-        world.cohorts.push(Cohort { leaves: draws.chance(0.3), together: draws.chance(0.3), goal_radius: 0.3, area });
+        world.cohorts.push(Cohort {
+            leaves: draws.chance(0.3),
+            together: draws.chance(0.3),
+            goal_radius: 0.3,
+            area,
+        });
     }
     for id in 0..draws.below(25) as u32 {
         let mut agent = agent(draws, id, 3);

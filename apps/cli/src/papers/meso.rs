@@ -1,0 +1,257 @@
+//! # Meso-scale planning for multi-agent navigation (He, van den Berg 2013), section VI
+//! Table I: how far individuals walk, and how long a frame takes, with and without perceived groups.
+//!
+//! Deviation: the paper gives no sizes; the scenario files say what was chosen. Every scenario is run with a number of
+//! seeds, which move all starts a little, because one run of ORCA through a crowd says little about another.
+
+use super::{Reproduction, Row, mean};
+use crate::findings::{Finding, Side};
+use crate::watch;
+use throng::scenario::Overrides;
+use throng::{Scenario, Simulation};
+
+pub const TITLE: &str = "He, van den Berg 2013, Meso-scale planning for multi-agent navigation";
+
+const TABLE: &str = "Table I: quantitative results";
+const SEEDS: u64 = 20;
+const QUICK_SEEDS: u64 = 3;
+/// With and without take turns by so many steps, so that a busy machine slows both alike.
+const TURN: usize = 20;
+/// Figures of the traditional way, and with the meso-scale.
+type Pair = [f64; 2];
+const NAMES: [&str; 2] = ["Traditional", "with Meso-Scale"];
+/// A frame with it may take so many times a frame without.
+const SLOWER: f64 = 1.15;
+/// Where there is less to gain than in the paper: so many times the shortest way.
+const LONGER: f64 = 1.05;
+
+struct Case {
+    name: &'static str,
+    file: &'static str,
+    text: &'static str,
+    /// The paper's path lengths.
+    length: Pair,
+    /// The paper's run times, ms per frame.
+    time: Pair,
+    /// The ratio of path lengths that we ask of ourselves.
+    shorter: f64,
+}
+
+const CASES: [Case; 3] = [
+    Case {
+        name: "A",
+        file: "meso-a.toml",
+        text: include_str!("../../../../scenarios/papers/meso-a.toml"),
+        length: [37.7, 29.0],
+        time: [4.89, 6.52],
+        shorter: 0.77,
+    },
+    Case {
+        name: "B",
+        file: "meso-b.toml",
+        text: include_str!("../../../../scenarios/papers/meso-b.toml"),
+        length: [152.3, 137.2],
+        time: [11.58, 14.21],
+        shorter: 0.90,
+    },
+    Case {
+        name: "C",
+        file: "meso-c.toml",
+        text: include_str!("../../../../scenarios/papers/meso-c.toml"),
+        length: [128.6, 112.7],
+        time: [7.69, 10.05],
+        shorter: 0.88,
+    },
+];
+
+/// Runs all of it, or a short version.
+pub fn reproduce(quick: bool) -> anyhow::Result<Reproduction> {
+    let line = watch::Line::new();
+    let seeds = if quick { QUICK_SEEDS } else { SEEDS };
+    let (mut rows, mut findings) = (Vec::new(), Vec::new());
+    for case in &CASES {
+        let mut runs = Vec::new();
+        for seed in 1..=seeds {
+            line.say(&format!("scenario {}, seed {seed} of {seeds}", case.name));
+            runs.push(case.run(seed)?);
+        }
+        let measured = Measured::of(&runs);
+        rows.extend(case.rows(&measured));
+        findings.extend(case.findings(&measured));
+    }
+    Ok(Reproduction { paper: TITLE, notes: notes(seeds, quick), rows, findings })
+}
+
+fn notes(seeds: u64, quick: bool) -> Vec<String> {
+    let mut notes = vec![
+        format!(
+            "Path lengths: all individuals together, mean over {seeds} seeds. Run times: one thread, median."
+        ),
+        "The paper's machine: an Intel i7. Its ORCA is RVO2; ours is the engine as it comes.".into(),
+        "The shortest way: the individuals' paths with nobody else there.".into(),
+    ];
+    if quick {
+        notes.push(format!("SHORT VERSION: {QUICK_SEEDS} seeds. Run without --quick for the whole."));
+    }
+    notes
+}
+
+/// One seed.
+struct Run {
+    length: Pair,
+    shortest: f64,
+    /// µs per step.
+    time: Pair,
+    all_arrived: bool,
+}
+
+impl Case {
+    fn simulation(&self, seed: u64, changes: Overrides) -> anyhow::Result<Simulation> {
+        let changes = Overrides { seed: Some(seed), ..changes };
+        let scenario = Scenario::parse_with(self.text, self.file, None, &changes)?;
+        Ok(Simulation::with_threads(&scenario, 1)?)
+    }
+
+    fn run(&self, seed: u64) -> anyhow::Result<Run> {
+        let traditional = Overrides { mesoscale: Some(Vec::new()), ..Overrides::default() };
+        let free = Overrides { microscale: Some("none".into()), ..traditional.clone() };
+        let mut free = self.simulation(seed, free)?;
+        let mut both = [self.simulation(seed, traditional)?, self.simulation(seed, Overrides::default())?];
+        while !free.is_done() {
+            free.step();
+        }
+        while both.iter().any(|simulation| !simulation.is_done()) {
+            both.iter_mut().for_each(take_turn);
+        }
+        Ok(Run {
+            length: both.each_ref().map(individuals),
+            shortest: individuals(&free),
+            time: both.each_ref().map(step_us),
+            all_arrived: both.iter().all(|simulation| simulation.arrived() == simulation.agents()),
+        })
+    }
+
+    fn rows(&self, measured: &Measured) -> Vec<Row> {
+        let row = |series: &str, quantity, unit, paper, ours| Row {
+            table: TABLE,
+            row: self.name.into(),
+            metric: format!("{series}: {quantity}"),
+            unit,
+            paper,
+            ours: Some(ours),
+        };
+        let ratio = |[without, with]: Pair| with / without;
+        let mut rows = Vec::new();
+        for (i, name) in NAMES.into_iter().enumerate() {
+            rows.push(row(name, "path length", "m", Some(self.length[i]), measured.length[i]));
+        }
+        rows.push(row("ratio", "path length", "m", Some(ratio(self.length)), ratio(measured.length)));
+        for (name, spread) in NAMES.into_iter().zip(measured.spread) {
+            rows.push(row(name, "its spread", "m", None, spread));
+        }
+        for (i, name) in NAMES.into_iter().enumerate() {
+            rows.push(row(name, "run time", "ms/frame", Some(self.time[i]), measured.time[i] / 1e3));
+        }
+        rows.push(row("ratio", "run time", "ms/frame", Some(ratio(self.time)), ratio(measured.time)));
+        rows
+    }
+
+    fn findings(&self, measured: &Measured) -> Vec<Finding> {
+        let [without, with] = measured.length;
+        let name = self.name;
+        // Nothing can be shorter than the shortest way: where ORCA alone is so good that the paper's gain would be, the
+        // way itself is held against the shortest.
+        let length = if self.shorter * without >= measured.shortest {
+            let claim = format!("{name}: path length of individuals, with over without");
+            Finding::new(claim, with / without, Side::AtMost, self.shorter)
+        } else {
+            let claim = format!("{name}: path length of individuals over the shortest way");
+            Finding::new(claim, with / measured.shortest, Side::AtMost, LONGER)
+        };
+        let time = measured.time[1] / measured.time[0];
+        vec![
+            length,
+            Finding::new(format!("{name}: time per frame, with over without"), time, Side::AtMost, SLOWER),
+            Finding::new(
+                format!("{name}: part of the runs in which all arrive"),
+                measured.arrived,
+                Side::AtLeast,
+                1.0,
+            ),
+        ]
+    }
+}
+
+/// All seeds together.
+struct Measured {
+    length: Pair,
+    spread: Pair,
+    shortest: f64,
+    time: Pair,
+    arrived: f64,
+}
+
+impl Measured {
+    fn of(runs: &[Run]) -> Measured {
+        let column = |of: &dyn Fn(&Run) -> f64| runs.iter().map(of).collect::<Vec<f64>>();
+        let lengths = [0, 1].map(|i| column(&|run| run.length[i]));
+        Measured {
+            length: lengths.each_ref().map(|lengths| mean(lengths)),
+            spread: lengths.each_ref().map(|lengths| deviation(lengths)),
+            shortest: mean(&column(&|run| run.shortest)),
+            time: [0, 1].map(|i| median(column(&|run| run.time[i]))),
+            arrived: mean(&column(&|run| f64::from(u8::from(run.all_arrived)))),
+        }
+    }
+}
+
+fn take_turn(simulation: &mut Simulation) {
+    for _ in 0..TURN {
+        if simulation.is_done() {
+            return;
+        }
+        simulation.step();
+    }
+}
+
+fn individuals(simulation: &Simulation) -> f64 {
+    let (_, by_cohort) = simulation.path_lengths();
+    by_cohort.iter().filter(|(cohort, _)| cohort.starts_with("individual")).map(|(_, length)| length).sum()
+}
+
+fn step_us(simulation: &Simulation) -> f64 {
+    let timings = simulation.timings();
+    timings.sum().as_secs_f64() * 1e6 / timings.steps.max(1) as f64
+}
+
+/// Standard deviation of a sample.
+fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (values.len() as f64 - 1.0).max(1.0)).sqrt()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scenarios_have_the_papers_numbers_of_agents() {
+        for (case, agents) in CASES.iter().zip([50, 51, 51]) {
+            let scenario = Scenario::parse(case.text, case.file, None).unwrap();
+            assert_eq!(scenario.agent_count(), agents, "{}", case.name);
+            assert_eq!(scenario.pipeline.mesoscale, ["groups"], "{}", case.name);
+        }
+    }
+
+    #[test]
+    fn the_spread_of_a_sample() {
+        assert_eq!(deviation(&[1.0, 3.0]), 2f64.sqrt());
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+    }
+}
