@@ -86,7 +86,7 @@ impl Simulation {
         world.widest = world.agents.radius.iter().copied().fold(world.widest, f32::max);
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
         self.plan.wall_range = horizon * world.fastest + world.widest;
-        world.walls = walls(&self.plan.map, world.origin, self.plan.wall_range);
+        world.set_walls(walls(&self.plan.map, world.origin, self.plan.wall_range));
         self.pool.install(|| world.settle());
     }
 }
@@ -205,6 +205,7 @@ fn populate(world: &mut World, scenario: &Scenario) {
             });
         }
     }
+    world.radius_classes = world::radius_classes(&world.agents.radius);
     world.movers = scenario
         .movers
         .iter()

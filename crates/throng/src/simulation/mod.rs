@@ -290,7 +290,7 @@ impl Plan {
             self.change_map(self.next_event - 1);
         }
         if self.map_changes != before {
-            world.walls = build::walls(&self.map, world.origin, self.wall_range);
+            world.set_walls(build::walls(&self.map, world.origin, self.wall_range));
         }
     }
 

@@ -79,7 +79,7 @@ fn world(draws: &mut Draws<'_>) -> World {
     let walls = (0..draws.pick(&[0, 0, 1, 4, 30]))
         .map(|_| Wall { a: vector(draws), b: vector(draws), two_sided: draws.chance(0.5) })
         .collect();
-    world.walls = Walls::new(walls, world.fastest * (2.0 * dt as f32).max(1.0) + world.widest);
+    world.set_walls(Walls::new(walls, world.fastest * (2.0 * dt as f32).max(1.0) + world.widest));
     world.settle();
     world
 }
