@@ -5,7 +5,7 @@ use crate::scenario::Settings;
 use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
-use throng_macroscale::{Macroscale, Straight};
+use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
 use throng_microscale::{Hrvo, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Holonomic, Motion, Separation};
 
@@ -49,14 +49,31 @@ pub struct Block {
 
 const SNAPE: &str = "Snape et al. 2012, Reciprocal collision avoidance and navigation for video games";
 
+const HE: &str = "He, van den Berg 2013, Meso-scale planning for multi-agent navigation";
+
+/// A model without parameters.
+struct Plain<Build> {
+    entry: Entry,
+    build: Build,
+}
+
 struct Model<Build> {
     entry: Entry,
     block: Block,
     build: Build,
 }
 
+type BuildMacroscale = fn() -> Box<dyn Macroscale>;
 type BuildMicroscale = fn(&[&Settings]) -> Box<dyn Microscale>;
 type BuildMotion = fn(&[&Settings]) -> Box<dyn Motion>;
+
+fn macroscale_model<M: Macroscale + Default + 'static>(
+    name: &'static str,
+    about: &'static str,
+    paper: &'static str,
+) -> Plain<BuildMacroscale> {
+    Plain { entry: Entry { name, stage: Stage::Macroscale, about, paper }, build: || Box::new(M::default()) }
+}
 
 fn microscale_model<M: LocalModel>(paper: &'static str) -> Model<BuildMicroscale> {
     Model {
@@ -76,6 +93,17 @@ fn motion_model<M: Params + Motion>(paper: &'static str) -> Model<BuildMotion> {
     }
 }
 
+static MACROSCALE: LazyLock<Vec<Plain<BuildMacroscale>>> = LazyLock::new(|| {
+    vec![
+        macroscale_model::<Straight>("straight", "Straight to the goal, whatever is in the way.", SNAPE),
+        macroscale_model::<VisibilityGraph>(
+            "visibility-graph",
+            "Around obstacles, on the shortest way that the body fits through.",
+            HE,
+        ),
+    ]
+});
+
 static MICROSCALE: LazyLock<Vec<Model<BuildMicroscale>>> = LazyLock::new(|| {
     vec![
         microscale_model::<Vo>(SNAPE),
@@ -90,15 +118,10 @@ static MOTION: LazyLock<Vec<Model<BuildMotion>>> =
     LazyLock::new(|| vec![motion_model::<Holonomic>(SNAPE), motion_model::<AccelerationLimited>("")]);
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let straight = Entry {
-        name: "straight",
-        stage: Stage::Macroscale,
-        about: "Straight to the goal, whatever is in the way.",
-        paper: SNAPE,
-    };
+    let macroscale = MACROSCALE.iter().map(|model| model.entry.clone());
     let microscale = MICROSCALE.iter().map(|model| model.entry.clone());
     let motion = MOTION.iter().map(|model| model.entry.clone());
-    std::iter::once(straight).chain(microscale).chain(motion).collect()
+    macroscale.chain(microscale).chain(motion).collect()
 });
 
 static BLOCKS: LazyLock<Vec<Block>> = LazyLock::new(|| {
@@ -125,7 +148,7 @@ pub fn names(stage: Stage) -> Vec<&'static str> {
 
 /// A macroscale model by its name.
 pub(crate) fn macroscale(name: &str) -> Option<Box<dyn Macroscale>> {
-    (name == "straight").then(|| Box::new(Straight) as Box<dyn Macroscale>)
+    MACROSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)())
 }
 
 /// A local model by its name, with later settings on top of earlier ones.

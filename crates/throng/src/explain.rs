@@ -1,6 +1,6 @@
 //! What one agent saw and chose: for the viewer to draw, for tests to read. No debug prints.
 
-use glam::Vec2;
+use glam::{DVec2, Vec2};
 use serde::Serialize;
 use throng_core::world::View;
 use throng_microscale::Seen;
@@ -14,6 +14,8 @@ pub struct Explanation {
     pub position: [f64; 2],
     /// How it moves.
     pub velocity: Vec2,
+    /// Its way to the goal, from where it is; none where the macroscale knows no way or does not think in ways.
+    pub route: Option<Vec<[f64; 2]>>,
     /// What the macroscale asks of it.
     pub preferred: Vec2,
     /// What it asks of its local model: the preferred velocity, turned where it has been held up.
@@ -71,15 +73,25 @@ pub struct HalfPlane {
     pub wall: bool,
 }
 
+/// What the macroscale says of one agent.
+pub(crate) struct Planned {
+    /// m/s.
+    pub preferred: Vec2,
+    /// m from the world's origin.
+    pub route: Option<Vec<Vec2>>,
+}
+
 impl Explanation {
-    pub(crate) fn new(view: View<'_>, origin: glam::DVec2, preferred: Vec2, seen: &Seen) -> Explanation {
+    pub(crate) fn new(view: View<'_>, origin: DVec2, planned: Planned, seen: &Seen) -> Explanation {
         let place = |offset: Vec2| (origin + (seen.ego.position + offset).as_dvec2()).to_array();
+        let stop = |stop: Vec2| (origin + stop.as_dvec2()).to_array();
         let row = seen.ego.row;
         Explanation {
             id: view.agents.id[row],
             position: place(Vec2::ZERO),
             velocity: seen.ego.velocity,
-            preferred,
+            preferred: planned.preferred,
+            route: planned.route.map(|route| route.into_iter().map(stop).collect()),
             wanted: seen.ego.preferred,
             chosen: seen.chosen,
             frustration: view.agents.frustration[row],

@@ -30,29 +30,51 @@ impl Graph {
     pub fn ways(&self, node: usize) -> &[(u32, f64)] {
         &self.ways[self.first[node] as usize..self.first[node + 1] as usize]
     }
+}
 
-    /// Whether a way between a place and a node is worth a closer look.
-    #[inline(always)]
-    pub fn may_lead(&self, place: DVec2, pressed: bool, node: usize) -> bool {
-        // Inside of an arc no way is a tangent; whoever is pressed there takes any way out.
-        pressed || self.nodes.is_taut(node, place)
+/// What somebody at a place sees. It remembers the walls that were in the way: they are likely to be in the next one.
+#[derive(Debug)]
+pub(super) struct Eye<'a> {
+    space: &'a Space,
+    from: DVec2,
+    keep: f64,
+    blockers: [u32; BLOCKERS],
+    blocker_count: usize,
+}
+
+/// Walls that an eye remembers.
+const BLOCKERS: usize = 4;
+
+impl<'a> Eye<'a> {
+    pub fn new(space: &'a Space, place: &Place, keep: f64) -> Eye<'a> {
+        Eye { space, from: place.at, keep, blockers: [0; BLOCKERS], blocker_count: 0 }
     }
 
-    /// Whether a straight way is clear for somebody at `place`, see [`Space::is_clear`].
-    pub fn sees(&self, place: &Place, to: DVec2, keep: f64) -> bool {
-        self.space.is_clear(place.at, to, keep)
+    /// Whether a straight way is clear, see [`Space::is_clear`].
+    pub fn sees(&mut self, to: DVec2) -> bool {
+        let known = &mut self.blockers[..self.blocker_count];
+        let blocks = |&wall: &u32| self.space.blocks(wall, self.from, to, self.keep);
+        if let Some(place) = known.iter().position(blocks) {
+            known[..=place].rotate_right(1);
+            return false;
+        }
+        let blocker = self.space.blocker(self.from, to, self.keep);
+        if let Some(wall) = blocker {
+            self.blocker_count = (self.blocker_count + 1).min(BLOCKERS);
+            self.blockers[..self.blocker_count].rotate_right(1);
+            self.blockers[0] = wall;
+        }
+        blocker.is_none()
     }
 }
 
 /// For every node the later nodes that it sees.
 fn visible_pairs(space: &Space, nodes: &Nodes) -> Vec<Vec<u32>> {
-    let keep = space.keep();
     let later = |node: usize| {
         let at = nodes.at[node];
+        let mut eye = Eye::new(space, &space.place(at), space.keep());
         let sees = |&other: &usize| {
-            nodes.is_taut(other, at)
-                && nodes.is_taut(node, nodes.at[other])
-                && space.is_clear(at, nodes.at[other], keep)
+            nodes.is_taut(other, at) && nodes.is_taut(node, nodes.at[other]) && eye.sees(nodes.at[other])
         };
         (node + 1..nodes.len()).filter(sees).map(|other| other as u32).collect()
     };

@@ -43,9 +43,9 @@ pub struct VisibilityGraph {
     open: Vec<bool>,
 }
 
-/// Nodes that all trees together may remember: 12 bytes each. Where goals are more than that holds, trees are made anew
+/// Nodes that all trees together may remember: 60 bytes each. Where goals are more than that holds, trees are made anew
 /// in every step, which is slow and right.
-const MOST_REMEMBERED: usize = 20_000_000;
+const MOST_REMEMBERED: usize = 4_000_000;
 /// Into so many pieces the edge of an area is cut, at least where they would not be shorter than a radius.
 const PIECES_OF_AN_EDGE: f32 = 64.0;
 
@@ -241,7 +241,7 @@ fn key(view: View<'_>, row: usize) -> Key {
 fn sees_goal(graph: &Graph, from: Vec2, target: &Target) -> bool {
     let place = graph.space.place(from.as_dvec2());
     let goal = graph.space.place(target.reach.as_dvec2());
-    graph.sees(&place, goal.at, graph.space.keep())
+    graph.space.is_clear(place.at, goal.at, graph.space.keep())
 }
 
 /// Where a row's goal can be entered.

@@ -60,11 +60,29 @@ impl Nodes {
     /// the corner without cutting into it.
     #[inline(always)]
     pub fn is_taut(&self, node: usize, place: DVec2) -> bool {
-        let offset = place - self.at[node];
-        let (before, after) = (self.before[node].dot(offset), self.after[node].dot(offset));
-        let slack = self.slack;
-        (before >= -slack && after <= slack)
-            || (before <= slack && after >= -slack)
+        let (before, after) = (self.before[node], self.after[node]);
+        let arrives = |outside, inside| self.arrives(&Arrival { at: self.at[node], outside, inside }, place);
+        arrives(before, after) || arrives(after, before)
+    }
+
+    /// From where a shortest way that goes on to `next` may arrive at a node: from its other side.
+    pub fn arrival(&self, node: usize, next: DVec2) -> Arrival {
+        let (at, before, after) = (self.at[node], self.before[node], self.after[node]);
+        let from_before = Arrival { at, outside: before, inside: after };
+        let from_after = Arrival { at, outside: after, inside: before };
+        match (self.arrives(&from_before, next), self.arrives(&from_after, next)) {
+            (false, true) => from_before,
+            (true, false) => from_after,
+            // Too near to have a side.
+            _ => Arrival { at, outside: DVec2::ZERO, inside: DVec2::ZERO },
+        }
+    }
+
+    /// Whether a shortest way can lead straight from a place to an arrival.
+    #[inline(always)]
+    pub fn arrives(&self, arrival: &Arrival, place: DVec2) -> bool {
+        let offset = place - arrival.at;
+        (arrival.outside.dot(offset) >= -self.slack && arrival.inside.dot(offset) <= self.slack)
             || offset.length_squared() <= self.near_squared
     }
 
@@ -76,6 +94,14 @@ impl Nodes {
         let side = |offset: DVec2| (after - before).dot(offset);
         inside && place.length_squared() <= self.near_squared && side(place) * side(next) >= 0.0
     }
+}
+
+/// From where a way may arrive at a node: outside of one side of the polygon around its corner, inside of the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    at: DVec2,
+    outside: DVec2,
+    inside: DVec2,
 }
 
 /// A corner that sticks out into free space, and the unit vectors between which a body rounds it, counter-clockwise.

@@ -174,41 +174,57 @@ impl Space {
             && (scaled.x as usize) < self.columns
             && (scaled.y as usize) < self.lines;
         let cell = inside.then(|| scaled.y as usize * self.columns + scaled.x as usize);
-        cell.into_iter().flat_map(|cell| self.cell(cell))
+        cell.map_or(&[][..], |cell| self.cell(cell)).iter().map(|&wall| &self.walls[wall as usize])
     }
 
-    fn cell(&self, cell: usize) -> impl Iterator<Item = &Segment> {
-        let listed = &self.listed[self.first[cell] as usize..self.first[cell + 1] as usize];
-        listed.iter().map(|&wall| &self.walls[wall as usize])
+    fn cell(&self, cell: usize) -> &[u32] {
+        &self.listed[self.first[cell] as usize..self.first[cell + 1] as usize]
     }
 
     /// Whether a straight way keeps `keep` away from every wall, and nearer only to walls that one of its ends is as near
     /// to: whoever is pressed against a wall may leave it. It never crosses one.
     pub fn is_clear(&self, from: DVec2, to: DVec2, keep: f64) -> bool {
-        let way = Way::new(from, to);
-        self.all_along(from, to, |wall| {
-            let gap = way.gap(wall, keep);
-            gap >= keep || (gap > 0.0 && gap >= wall.distance(from).min(wall.distance(to)) * (1.0 - 1e-9))
-        })
+        self.blocker(from, to, keep).is_none()
     }
 
-    /// Whether something holds for all walls that are listed in the cells along a way.
-    fn all_along(&self, from: DVec2, to: DVec2, holds: impl Fn(&Segment) -> bool) -> bool {
+    /// A wall that a straight way comes too near to, see [`Space::is_clear`]; the first one from its beginning, roughly.
+    pub fn blocker(&self, from: DVec2, to: DVec2, keep: f64) -> Option<u32> {
+        let way = Way::new(from, to);
+        self.first_along(from, to, |wall| way.is_blocked(&self.walls[wall as usize], keep))
+    }
+
+    /// Whether a certain wall is in a way.
+    pub fn blocks(&self, wall: u32, from: DVec2, to: DVec2, keep: f64) -> bool {
+        Way::new(from, to).is_blocked(&self.walls[wall as usize], keep)
+    }
+
+    /// The first wall that is wanted among those that are listed in the cells along a way.
+    fn first_along(&self, from: DVec2, to: DVec2, wanted: impl Fn(u32) -> bool) -> Option<u32> {
         let (from, to) = ((from - self.low) * self.per_metre, (to - self.low) * self.per_metre);
+        let find = |line| {
+            let columns = self.columns_in(line, from, to);
+            let find =
+                |column| self.cell(line * self.columns + column).iter().copied().find(|&wall| wanted(wall));
+            // What is in the way is mostly near its beginning.
+            if from.x <= to.x { columns.into_iter().find_map(find) } else { columns.rev().find_map(find) }
+        };
+        let (bottom, top) = (from.y.min(to.y), from.y.max(to.y));
+        let lines = span(bottom - CELL_ROUNDING, top + CELL_ROUNDING, self.lines);
+        if from.y <= to.y { lines.into_iter().find_map(find) } else { lines.rev().find_map(find) }
+    }
+
+    /// The cells of a line that a way passes, in the grid's measure.
+    fn columns_in(&self, line: usize, from: DVec2, to: DVec2) -> std::ops::Range<usize> {
         let (bottom, top) = if from.y <= to.y { (from, to) } else { (to, from) };
-        let slope = if top.y > bottom.y { (top.x - bottom.x) / (top.y - bottom.y) } else { 0.0 };
-        let mut lines = span(bottom.y - CELL_ROUNDING, top.y + CELL_ROUNDING, self.lines);
-        lines.all(|line| {
-            let x_at = |y: f64| bottom.x + slope * (y.clamp(bottom.y, top.y) - bottom.y);
-            // Too flat to tell where it enters the line of cells: all of it.
-            let (a, b) = if top.y - bottom.y > CELL_ROUNDING {
-                (x_at(line as f64 - CELL_ROUNDING), x_at(line as f64 + 1.0 + CELL_ROUNDING))
-            } else {
-                (bottom.x, top.x)
-            };
-            span(a.min(b) - CELL_ROUNDING, a.max(b) + CELL_ROUNDING, self.columns)
-                .all(|column| self.cell(line * self.columns + column).all(&holds))
-        })
+        let rise = top.y - bottom.y;
+        let x_at = |y: f64| bottom.x + (top.x - bottom.x) * ((y.clamp(bottom.y, top.y) - bottom.y) / rise);
+        // Too flat to tell where it enters the line of cells: all of it.
+        let (a, b) = if rise > CELL_ROUNDING {
+            (x_at(line as f64 - CELL_ROUNDING), x_at(line as f64 + 1.0 + CELL_ROUNDING))
+        } else {
+            (bottom.x, top.x)
+        };
+        span(a.min(b) - CELL_ROUNDING, a.max(b) + CELL_ROUNDING, self.columns)
     }
 }
 
@@ -233,6 +249,15 @@ impl Way {
         let length = from.distance(to);
         let along = if length > 0.0 { (to - from) / length } else { DVec2::ZERO };
         Way { from, to, along, length }
+    }
+
+    fn is_blocked(&self, wall: &Segment, keep: f64) -> bool {
+        let gap = self.gap(wall, keep);
+        if gap >= keep {
+            return false;
+        }
+        let end = wall.distance(self.from).min(wall.distance(self.to));
+        gap <= 0.0 || gap < end * (1.0 - 1e-9)
     }
 
     /// How far a wall is from the way; no less than `keep` is said without a closer look where that is plain. 0 where

@@ -1,14 +1,13 @@
 //! The shortest ways from all nodes to one goal, and the first node on the way from anywhere.
 
-use super::graph::Graph;
+use super::graph::{Eye, Graph};
+use super::nodes::Arrival;
 use super::space::Place;
 use glam::DVec2;
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Candidates that one look over all nodes collects. Nearly always one of the first is seen.
-const SHORTLIST: usize = 32;
 
 /// The shortest ways from all nodes to a goal.
 #[derive(Debug)]
@@ -19,6 +18,8 @@ pub(super) struct Tree {
     distance: Vec<f64>,
     /// The stop after each node.
     next: Vec<u32>,
+    /// From where each node is arrived at.
+    arrival: Vec<Arrival>,
     /// When it was last asked. It decides only what is forgotten first.
     used: AtomicU64,
 }
@@ -32,9 +33,10 @@ impl Tree {
     pub fn new(graph: &Graph, goals: Vec<DVec2>) -> Tree {
         let nodes = graph.nodes.len();
         let mut tree = Tree {
-            goals: goals.into_iter().map(|goal| graph.space.place(goal).at).collect(),
+            goals: roomy(graph, goals),
             distance: vec![f64::INFINITY; nodes],
             next: vec![u32::MAX; nodes],
+            arrival: Vec::new(),
             used: AtomicU64::new(0),
         };
         let mut open = BinaryHeap::new();
@@ -50,6 +52,11 @@ impl Tree {
                 tree.offer(other, distance + length, node, &mut open);
             }
         }
+        let arrival = |node: usize| {
+            let next = tree.after(Stop(node as u32)).filter(|_| tree.distance[node].is_finite());
+            graph.nodes.arrival(node, next.map_or(graph.nodes.at[node], |next| tree.at(graph, next)))
+        };
+        tree.arrival = (0..nodes).map(arrival).collect();
         tree
     }
 
@@ -58,23 +65,19 @@ impl Tree {
         let place = graph.space.place(self.goals[goal]);
         let pressed = graph.space.is_pressed(&place);
         let stop = (self.distance.len() + goal) as u32;
-        let mut any = false;
         let keeps = [graph.space.keep(), graph.space.pressed_keep(&place)];
-        for keep in &keeps[..1 + usize::from(pressed)] {
-            // A goal in a narrow place may be entered narrowly, but only where there is no other way.
-            if any {
-                break;
-            }
-            for node in 0..self.distance.len() {
-                let at = graph.nodes.at[node];
-                let length = at.distance(place.at);
-                if length < self.distance[node]
-                    && graph.may_lead(place.at, pressed, node)
-                    && graph.sees(&place, at, *keep)
-                {
-                    self.offer(node as u32, length, stop, open);
+        for keep in keeps.into_iter().take(1 + usize::from(pressed)) {
+            let mut eye = Eye::new(&graph.space, &place, keep);
+            let mut any = false;
+            for (node, &at) in graph.nodes.at.iter().enumerate() {
+                if (pressed || graph.nodes.is_taut(node, place.at)) && eye.sees(at) {
+                    self.offer(node as u32, at.distance(place.at), stop, open);
                     any = true;
                 }
+            }
+            // A goal in a narrow place may be entered narrowly, but only where there is no other way.
+            if any {
+                return;
             }
         }
     }
@@ -83,8 +86,7 @@ impl Tree {
         if distance < self.distance[node as usize] {
             self.distance[node as usize] = distance;
             self.next[node as usize] = next;
-            // The bits of numbers that are not negative are in the order of the numbers; ties go by node.
-            open.push(Reverse((distance.to_bits(), node)));
+            open.push(entry(distance, node as usize));
         }
     }
 
@@ -117,31 +119,34 @@ impl Tree {
         })
     }
 
+    /// The visible stop with the shortest way over it. The promising ones are looked at first; ties go by number.
     fn nearest_seen(&self, graph: &Graph, place: &Place, pressed: bool, keep: f64) -> Option<Stop> {
-        let mut after = (-1.0, 0);
-        loop {
-            let list = self.shortlist(graph, place, pressed, after);
-            let seen =
-                list.all().iter().find(|(_, stop)| graph.sees(place, self.at(graph, Stop(*stop)), keep));
-            if let Some(&(_, stop)) = seen {
-                return Some(Stop(stop));
+        CANDIDATES.with_borrow_mut(|scratch| {
+            scratch.clear();
+            self.list_candidates(graph, place, pressed, scratch);
+            let mut eye = Eye::new(&graph.space, place, keep);
+            let mut heap = BinaryHeap::from(std::mem::take(scratch));
+            let mut seen = None;
+            while let (None, Some(Reverse((_, stop)))) = (seen, heap.pop()) {
+                seen = eye.sees(self.at(graph, Stop(stop))).then_some(Stop(stop));
             }
-            after = *list.all().get(SHORTLIST - 1)?;
-        }
+            *scratch = heap.into_vec();
+            seen
+        })
     }
 
-    /// The stops with the shortest ways over them, nearest first, if nothing were between them and a place.
-    fn shortlist(&self, graph: &Graph, place: &Place, pressed: bool, after: Entry) -> Shortlist {
-        let mut list = Shortlist::new(after);
-        for (goal, at) in self.goals.iter().enumerate() {
-            list.offer(at.distance(place.at), (self.distance.len() + goal) as u32);
-        }
-        for (node, &distance) in self.distance.iter().enumerate() {
-            if distance < list.worst && graph.may_lead(place.at, pressed, node) {
-                list.offer(distance + graph.nodes.at[node].distance(place.at), node as u32);
+    /// Every stop that may be the first, with the length of the way over it if nothing were in between.
+    fn list_candidates(&self, graph: &Graph, place: &Place, pressed: bool, list: &mut Vec<Entry>) {
+        let nodes = &graph.nodes;
+        let reached = self.distance.iter().zip(&self.arrival).enumerate();
+        for (node, (&distance, arrival)) in reached.filter(|(_, (distance, _))| distance.is_finite()) {
+            // Inside of an arc no way is a tangent: whoever is pressed there takes any way out.
+            if pressed || nodes.arrives(arrival, place.at) {
+                list.push(entry(distance + nodes.at[node].distance(place.at), node));
             }
         }
-        list
+        let goals = self.goals.iter().enumerate();
+        list.extend(goals.map(|(goal, at)| entry(at.distance(place.at), self.distance.len() + goal)));
     }
 
     /// Where a stop is.
@@ -164,41 +169,23 @@ impl Tree {
     }
 }
 
-type Open = BinaryHeap<Reverse<(u64, u32)>>;
-/// Length of the way, m, and a stop's number.
-type Entry = (f64, u32);
-
-/// The best entries that come after a given one, ascending; ties by number.
-struct Shortlist {
-    entry: [Entry; SHORTLIST],
-    count: usize,
-    after: Entry,
-    /// Nothing from here on gets onto the list.
-    worst: f64,
+/// The goals where a body has room; all of them where it has none anywhere.
+fn roomy(graph: &Graph, goals: Vec<DVec2>) -> Vec<DVec2> {
+    let places: Vec<Place> = goals.into_iter().map(|goal| graph.space.place(goal)).collect();
+    let any = places.iter().any(|place| !graph.space.is_pressed(place));
+    let fit = places.iter().filter(|place| !any || !graph.space.is_pressed(place));
+    fit.map(|place| place.at).collect()
 }
 
-impl Shortlist {
-    fn new(after: Entry) -> Shortlist {
-        Shortlist { entry: [(0.0, 0); SHORTLIST], count: 0, after, worst: f64::INFINITY }
-    }
+/// The bits of a length and a stop's number. The bits of numbers that are not negative are in the order of the numbers.
+type Entry = Reverse<(u64, u32)>;
+type Open = BinaryHeap<Entry>;
 
-    fn all(&self) -> &[Entry] {
-        &self.entry[..self.count]
-    }
+fn entry(length: f64, stop: usize) -> Entry {
+    Reverse((length.to_bits(), stop as u32))
+}
 
-    #[inline]
-    fn offer(&mut self, length: f64, stop: u32) {
-        let entry = (length, stop);
-        if entry <= self.after || (self.count == SHORTLIST && entry >= self.entry[SHORTLIST - 1]) {
-            return;
-        }
-        let place = self.all().iter().rposition(|other| *other < entry).map_or(0, |before| before + 1);
-        self.count = (self.count + 1).min(SHORTLIST);
-        self.entry[place..self.count].rotate_right(1);
-        self.entry[place] = entry;
-        if self.count == SHORTLIST {
-            // Equal lengths still count: the next number up decides.
-            self.worst = self.entry[SHORTLIST - 1].0.next_up();
-        }
-    }
+thread_local! {
+    /// Scratch memory of a query.
+    static CANDIDATES: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
 }

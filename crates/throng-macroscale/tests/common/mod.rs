@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+pub mod oracle;
+
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, SETTING_OFF, Status, World, radius_classes};

@@ -6,7 +6,7 @@ mod timing;
 pub use build::BuildError;
 pub use timing::{StageTimes, Timings};
 
-use crate::explain::Explanation;
+use crate::explain::{Explanation, Planned};
 use crate::metrics::{self, Overlaps};
 use crate::record::RunInfo;
 use crate::scenario::{self, Action, Event, FloorPlan, Goal};
@@ -193,10 +193,14 @@ impl Simulation {
         let local = self.stages.microscale.iter().find(|local| local.has(cohort))?;
         let intents = &mut self.handover.intents;
         intents.resize(view.agents.len());
-        self.stages.macroscale.run(view, intents);
+        let macroscale = &mut self.stages.macroscale;
+        let route = self.pool.install(|| {
+            macroscale.run(view, intents);
+            macroscale.route(view, row)
+        });
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
         let seen = local.model.explain(view, intents, row);
-        Some(Explanation::new(view, self.world.origin, preferred, &seen))
+        Some(Explanation::new(view, self.world.origin, Planned { preferred, route }, &seen))
     }
 
     /// How many agents the scenario has.
