@@ -13,6 +13,7 @@
 
 mod graph;
 mod nodes;
+mod sieve;
 mod space;
 mod tree;
 
@@ -43,9 +44,9 @@ pub struct VisibilityGraph {
     open: Vec<bool>,
 }
 
-/// Nodes that all trees together may remember: 60 bytes each. Where goals are more than that holds, trees are made anew
+/// Nodes that all trees together may remember: 84 bytes each. Where goals are more than that holds, trees are made anew
 /// in every step, which is slow and right.
-const MOST_REMEMBERED: usize = 4_000_000;
+const MOST_REMEMBERED: usize = 3_000_000;
 /// Into so many pieces the edge of an area is cut, at least where they would not be shorter than a radius.
 const PIECES_OF_AN_EDGE: f32 = 64.0;
 

@@ -70,7 +70,7 @@ impl Nodes {
         let (at, before, after) = (self.at[node], self.before[node], self.after[node]);
         let from_before = Arrival { at, outside: before, inside: after };
         let from_after = Arrival { at, outside: after, inside: before };
-        match (self.arrives(&from_before, next), self.arrives(&from_after, next)) {
+        match (self.touches(&from_before, next), self.touches(&from_after, next)) {
             (false, true) => from_before,
             (true, false) => from_after,
             // Too near to have a side.
@@ -81,9 +81,18 @@ impl Nodes {
     /// Whether a shortest way can lead straight from a place to an arrival.
     #[inline(always)]
     pub fn arrives(&self, arrival: &Arrival, place: DVec2) -> bool {
+        self.touches(arrival, place) || arrival.at.distance_squared(place) <= self.near_squared
+    }
+
+    /// How far from being a tangent a way may be that [`Nodes::arrives`] lets pass, m.
+    pub fn tolerance(&self) -> f64 {
+        self.near_squared.sqrt() + self.slack
+    }
+
+    #[inline(always)]
+    fn touches(&self, arrival: &Arrival, place: DVec2) -> bool {
         let offset = place - arrival.at;
-        (arrival.outside.dot(offset) >= -self.slack && arrival.inside.dot(offset) <= self.slack)
-            || offset.length_squared() <= self.near_squared
+        arrival.outside.dot(offset) >= -self.slack && arrival.inside.dot(offset) <= self.slack
     }
 
     /// Whether a place between the arc and the node lies on that side of the node where the way goes on to `next`.
@@ -99,9 +108,9 @@ impl Nodes {
 /// From where a way may arrive at a node: outside of one side of the polygon around its corner, inside of the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    at: DVec2,
-    outside: DVec2,
-    inside: DVec2,
+    pub at: DVec2,
+    pub outside: DVec2,
+    pub inside: DVec2,
 }
 
 /// A corner that sticks out into free space, and the unit vectors between which a body rounds it, counter-clockwise.

@@ -169,12 +169,17 @@ impl Space {
     }
 
     fn near(&self, at: DVec2) -> impl Iterator<Item = &Segment> {
+        let listed = self.cell_at(at).map_or(&[][..], |cell| self.cell(cell));
+        listed.iter().map(|&wall| &self.walls[wall as usize])
+    }
+
+    /// The cell of a place; beyond the walls there are none.
+    fn cell_at(&self, at: DVec2) -> Option<usize> {
         let scaled = (at - self.low) * self.per_metre;
         let inside = scaled.cmpge(DVec2::ZERO).all()
             && (scaled.x as usize) < self.columns
             && (scaled.y as usize) < self.lines;
-        let cell = inside.then(|| scaled.y as usize * self.columns + scaled.x as usize);
-        cell.map_or(&[][..], |cell| self.cell(cell)).iter().map(|&wall| &self.walls[wall as usize])
+        inside.then(|| scaled.y as usize * self.columns + scaled.x as usize)
     }
 
     fn cell(&self, cell: usize) -> &[u32] {

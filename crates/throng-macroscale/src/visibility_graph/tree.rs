@@ -2,6 +2,7 @@
 
 use super::graph::{Eye, Graph};
 use super::nodes::Arrival;
+use super::sieve::Sieve;
 use super::space::Place;
 use glam::DVec2;
 use std::cell::RefCell;
@@ -20,6 +21,7 @@ pub(super) struct Tree {
     next: Vec<u32>,
     /// From where each node is arrived at.
     arrival: Vec<Arrival>,
+    sieve: Sieve,
     /// When it was last asked. It decides only what is forgotten first.
     used: AtomicU64,
 }
@@ -37,6 +39,7 @@ impl Tree {
             distance: vec![f64::INFINITY; nodes],
             next: vec![u32::MAX; nodes],
             arrival: Vec::new(),
+            sieve: Sieve::default(),
             used: AtomicU64::new(0),
         };
         let mut open = BinaryHeap::new();
@@ -57,6 +60,8 @@ impl Tree {
             graph.nodes.arrival(node, next.map_or(graph.nodes.at[node], |next| tree.at(graph, next)))
         };
         tree.arrival = (0..nodes).map(arrival).collect();
+        let reached = |node: &usize| tree.distance[*node].is_finite();
+        tree.sieve = Sieve::new(&tree.arrival, reached, graph.nodes.tolerance());
         tree
     }
 
@@ -121,32 +126,33 @@ impl Tree {
 
     /// The visible stop with the shortest way over it. The promising ones are looked at first; ties go by number.
     fn nearest_seen(&self, graph: &Graph, place: &Place, pressed: bool, keep: f64) -> Option<Stop> {
-        CANDIDATES.with_borrow_mut(|scratch| {
-            scratch.clear();
-            self.list_candidates(graph, place, pressed, scratch);
+        STOPS.with_borrow_mut(|stops| {
+            self.list_stops(graph, place, pressed, stops);
             let mut eye = Eye::new(&graph.space, place, keep);
-            let mut heap = BinaryHeap::from(std::mem::take(scratch));
+            let mut heap = BinaryHeap::from(std::mem::take(stops));
             let mut seen = None;
             while let (None, Some(Reverse((_, stop)))) = (seen, heap.pop()) {
                 seen = eye.sees(self.at(graph, Stop(stop))).then_some(Stop(stop));
             }
-            *scratch = heap.into_vec();
+            *stops = heap.into_vec();
             seen
         })
     }
 
     /// Every stop that may be the first, with the length of the way over it if nothing were in between.
-    fn list_candidates(&self, graph: &Graph, place: &Place, pressed: bool, list: &mut Vec<Entry>) {
-        let nodes = &graph.nodes;
-        let reached = self.distance.iter().zip(&self.arrival).enumerate();
-        for (node, (&distance, arrival)) in reached.filter(|(_, (distance, _))| distance.is_finite()) {
-            // Inside of an arc no way is a tangent: whoever is pressed there takes any way out.
-            if pressed || nodes.arrives(arrival, place.at) {
-                list.push(entry(distance + nodes.at[node].distance(place.at), node));
-            }
-        }
+    fn list_stops(&self, graph: &Graph, place: &Place, pressed: bool, stops: &mut Vec<Entry>) {
+        let length = |at: DVec2| at.distance(place.at);
         let goals = self.goals.iter().enumerate();
-        list.extend(goals.map(|(goal, at)| entry(at.distance(place.at), self.distance.len() + goal)));
+        stops.clear();
+        stops.extend(goals.map(|(goal, &at)| entry(length(at), self.distance.len() + goal)));
+        let mut add = |node: usize| {
+            // Inside of an arc no way is a tangent: whoever is pressed there takes any way out.
+            let arrives = pressed || graph.nodes.arrives(&self.arrival[node], place.at);
+            if arrives && self.distance[node].is_finite() {
+                stops.push(entry(self.distance[node] + length(graph.nodes.at[node]), node));
+            }
+        };
+        if pressed { (0..self.distance.len()).for_each(add) } else { self.sieve.each(place.at, add) }
     }
 
     /// Where a stop is.
@@ -187,5 +193,5 @@ fn entry(length: f64, stop: usize) -> Entry {
 
 thread_local! {
     /// Scratch memory of a query.
-    static CANDIDATES: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
+    static STOPS: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
 }
