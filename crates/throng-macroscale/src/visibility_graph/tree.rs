@@ -145,7 +145,7 @@ impl Tree {
         let goals = self.goals.iter().enumerate();
         stops.clear();
         stops.extend(goals.map(|(goal, &at)| entry(length(at), self.distance.len() + goal)));
-        let mut add = |node: usize| {
+        let add = |node: usize| {
             // Inside of an arc no way is a tangent: whoever is pressed there takes any way out.
             let arrives = pressed || graph.nodes.arrives(&self.arrival[node], place.at);
             if arrives && self.distance[node].is_finite() {
