@@ -1,14 +1,26 @@
 //! Stage 1, WHERE TO: a preferred velocity for every agent.
 
+mod heading;
 mod straight;
+mod visibility_graph;
 
 pub use straight::Straight;
+pub use visibility_graph::VisibilityGraph;
 
+use glam::Vec2;
 use throng_core::handover::Intents;
 use throng_core::world::View;
 
 /// A way to the goal.
+///
+/// What a model keeps from step to step may make it faster and never change what it answers: a checkpoint does not hold it.
 pub trait Macroscale: Send + Sync {
     /// Writes every agent's preferred velocity.
     fn run(&mut self, view: View<'_>, out: &mut Intents);
+
+    /// A row's whole way from where it is to its goal, m from the world's origin. `None` where there is no way, or where
+    /// the model does not think in ways.
+    fn route(&mut self, _view: View<'_>, _row: usize) -> Option<Vec<Vec2>> {
+        None
+    }
 }

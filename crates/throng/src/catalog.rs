@@ -5,7 +5,7 @@ use crate::scenario::Settings;
 use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
-use throng_macroscale::{Macroscale, Straight};
+use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Groups, Mesoscale};
 use throng_microscale::{Hrvo, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
@@ -53,16 +53,31 @@ const SNAPE: &str = "Snape et al. 2012, Reciprocal collision avoidance and navig
 
 const HE: &str = "He, van den Berg 2013, Meso-scale planning for multi-agent navigation";
 
+/// A model without parameters.
+struct Plain<Build> {
+    entry: Entry,
+    build: Build,
+}
+
 struct Model<Build> {
     entry: Entry,
     block: Block,
     build: Build,
 }
 
+type BuildMacroscale = fn() -> Box<dyn Macroscale>;
 type BuildMicroscale = fn(&[&Settings]) -> Box<dyn Microscale>;
 /// From the scenario's settings and those of every cohort.
 type BuildMesoscale = fn(&Settings, &[&Settings]) -> Box<dyn Mesoscale>;
 type BuildMotion = fn(&[&Settings]) -> Box<dyn Motion>;
+
+fn macroscale_model<M: Macroscale + Default + 'static>(
+    name: &'static str,
+    about: &'static str,
+    paper: &'static str,
+) -> Plain<BuildMacroscale> {
+    Plain { entry: Entry { name, stage: Stage::Macroscale, about, paper }, build: || Box::new(M::default()) }
+}
 
 fn microscale_model<M: LocalModel>(paper: &'static str) -> Model<BuildMicroscale> {
     Model {
@@ -81,6 +96,17 @@ fn motion_model<M: Params + Motion>(paper: &'static str) -> Model<BuildMotion> {
         build: |settings| Box::new(with_settings::<M>(settings)),
     }
 }
+
+static MACROSCALE: LazyLock<Vec<Plain<BuildMacroscale>>> = LazyLock::new(|| {
+    vec![
+        macroscale_model::<Straight>("straight", "Straight to the goal, whatever is in the way.", SNAPE),
+        macroscale_model::<VisibilityGraph>(
+            "visibility-graph",
+            "Around obstacles, on the shortest way that the body fits through.",
+            HE,
+        ),
+    ]
+});
 
 static MICROSCALE: LazyLock<Vec<Model<BuildMicroscale>>> = LazyLock::new(|| {
     vec![
@@ -113,16 +139,11 @@ static MOTION: LazyLock<Vec<Model<BuildMotion>>> =
     LazyLock::new(|| vec![motion_model::<Holonomic>(SNAPE), motion_model::<AccelerationLimited>("")]);
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let straight = Entry {
-        name: "straight",
-        stage: Stage::Macroscale,
-        about: "Straight to the goal, whatever is in the way.",
-        paper: SNAPE,
-    };
+    let macroscale = MACROSCALE.iter().map(|model| model.entry.clone());
     let mesoscale = MESOSCALE.iter().map(|model| model.entry.clone());
     let microscale = MICROSCALE.iter().map(|model| model.entry.clone());
     let motion = MOTION.iter().map(|model| model.entry.clone());
-    std::iter::once(straight).chain(mesoscale).chain(microscale).chain(motion).collect()
+    macroscale.chain(mesoscale).chain(microscale).chain(motion).collect()
 });
 
 static BLOCKS: LazyLock<Vec<Block>> = LazyLock::new(|| {
@@ -150,7 +171,7 @@ pub fn names(stage: Stage) -> Vec<&'static str> {
 
 /// A macroscale model by its name.
 pub(crate) fn macroscale(name: &str) -> Option<Box<dyn Macroscale>> {
-    (name == "straight").then(|| Box::new(Straight) as Box<dyn Macroscale>)
+    MACROSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)())
 }
 
 /// A mesoscale model by its name, with what every cohort says of it.

@@ -1,6 +1,6 @@
 //! What one agent saw and chose: for the viewer to draw, for tests to read. No debug prints.
 
-use glam::Vec2;
+use glam::{DVec2, Vec2};
 use serde::Serialize;
 use throng_core::geom;
 use throng_core::world::View;
@@ -16,6 +16,8 @@ pub struct Explanation {
     pub position: [f64; 2],
     /// How it moves.
     pub velocity: Vec2,
+    /// Its way to the goal, from where it is; none where the macroscale knows no way or does not think in ways.
+    pub route: Option<Vec<[f64; 2]>>,
     /// What the macroscale asks of it.
     pub preferred: Vec2,
     /// What it asks of its local model: the adapted velocity, turned where it has been held up.
@@ -91,6 +93,8 @@ pub struct HalfPlane {
 /// What the stages before the local model make of an agent's goal.
 pub(crate) struct Wants {
     pub preferred: Vec2,
+    /// m from the world's origin.
+    pub route: Option<Vec<Vec2>>,
     pub groups: Vec<Perceived>,
     pub adapted: Vec2,
 }
@@ -108,8 +112,9 @@ impl From<Perceived> for Group {
 }
 
 impl Explanation {
-    pub(crate) fn new(view: View<'_>, origin: glam::DVec2, wants: Wants, seen: &Seen) -> Explanation {
+    pub(crate) fn new(view: View<'_>, origin: DVec2, wants: Wants, seen: &Seen) -> Explanation {
         let place = |offset: Vec2| (origin + (seen.ego.position + offset).as_dvec2()).to_array();
+        let stop = |stop: Vec2| (origin + stop.as_dvec2()).to_array();
         let row = seen.ego.row;
         Explanation {
             id: view.agents.id[row],
@@ -118,6 +123,7 @@ impl Explanation {
             preferred: wants.preferred,
             groups: wants.groups.into_iter().map(Group::from).collect(),
             adapted: wants.adapted,
+            route: wants.route.map(|route| route.into_iter().map(stop).collect()),
             wanted: seen.ego.preferred,
             chosen: seen.chosen,
             frustration: view.agents.frustration[row],

@@ -61,12 +61,36 @@ fn simulation(microscale: &str, motion: &str, agents: usize, threads: usize) -> 
     Simulation::with_threads(&scenario, threads).unwrap()
 }
 
-fn allocations_per_step(microscale: &str, motion: &str, agents: usize, threads: usize) -> f64 {
-    let mut simulation = simulation(microscale, motion, agents, threads);
+fn allocations_per_step(mut simulation: Simulation) -> f64 {
     (0..WARM_UP).for_each(|_| simulation.step());
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     (0..STEPS).for_each(|_| simulation.step());
     (ALLOCATIONS.load(Ordering::Relaxed) - before) as f64 / STEPS as f64
+}
+
+/// A crowd with one goal and two radii in front of blocks that hide it.
+fn among_blocks(agents: usize, threads: usize) -> Simulation {
+    let side = (agents as f64 / 2.0).sqrt().ceil();
+    let blocks: Vec<String> = (0..10)
+        .map(|i| {
+            let (x, y) = (-40.0 - 4.0 * f64::from(i % 2), 12.0 * f64::from(i) - 10.0);
+            format!("[[{x}, {y}], [{}, {y}], [{}, {}], [{x}, {}]]", x + 2.0, x + 2.0, y + 10.0, y + 10.0)
+        })
+        .collect();
+    let mut text = format!(
+        "format = 1\n[pipeline]\nmacroscale = \"visibility-graph\"\nmicroscale = \"none\"\n[map]\nobstacles = [{}]\n",
+        blocks.join(", ")
+    );
+    for (cohort, from, radius) in [("a", 0.0, 0.2), ("b", 1.5, 0.3)] {
+        text += &format!(
+            "[[agents]]\nname = \"{cohort}\"\ncount = {}\nradius = {radius}\n\
+             place = {{ grid = {{ from = [{from}, {from}], columns = {side}, spacing = 3 }}, jitter = 0.2 }}\n\
+             goal = {{ point = [-60, 45.5] }}\n",
+            agents / 2
+        );
+    }
+    let scenario = Scenario::parse(&text, "blocks.toml", None).unwrap_or_else(|error| panic!("{error}"));
+    Simulation::with_threads(&scenario, threads).unwrap()
 }
 
 /// One test only: another one on another thread would be counted too.
@@ -77,13 +101,21 @@ fn a_step_allocates_nothing_per_agent() {
         // Motions do not know of one another's models: all of them with the fastest one are enough.
         for motion in if microscale == "none" { &motions[..] } else { &motions[..1] } {
             for threads in [1, 2] {
-                let few = allocations_per_step(microscale, motion, 1_000, threads);
-                let many = allocations_per_step(microscale, motion, 10_000, threads);
-                let what =
-                    format!("{microscale}, {motion}, {threads} threads: {few} and {many} allocations a step");
-                println!("{what}");
-                assert!(few <= MOST_PER_STEP && many <= MOST_PER_STEP, "{what}");
+                check(&format!("{microscale}, {motion}"), threads, |agents| {
+                    simulation(microscale, motion, agents, threads)
+                });
             }
         }
     }
+    for threads in [1, 2] {
+        check("visibility-graph", threads, |agents| among_blocks(agents, threads));
+    }
+}
+
+fn check(what: &str, threads: usize, simulation: impl Fn(usize) -> Simulation) {
+    let few = allocations_per_step(simulation(1_000));
+    let many = allocations_per_step(simulation(10_000));
+    let what = format!("{what}, {threads} threads: {few} and {many} allocations a step");
+    println!("{what}");
+    assert!(few <= MOST_PER_STEP && many <= MOST_PER_STEP, "{what}");
 }

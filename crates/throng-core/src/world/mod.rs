@@ -69,9 +69,13 @@ pub struct World {
     pub fastest: f32,
     /// The largest radius, m.
     pub widest: f32,
+    /// The radii that ways are planned for, ascending, see [`radius_classes`]. Saved, because whoever has left counts too.
+    pub radius_classes: Vec<f32>,
     /// Walls and their index: rebuilt from the map, never saved.
     #[serde(skip)]
-    pub walls: Walls,
+    walls: Walls,
+    #[serde(skip)]
+    map_version: u64,
     #[serde(skip)]
     cells: Cells,
     #[serde(skip)]
@@ -106,6 +110,10 @@ pub struct View<'a> {
     pub cells: &'a Cells,
     /// What is in the way.
     pub walls: &'a Walls,
+    /// Differs from what it was before whenever walls have changed, so that a stage knows what it must work out anew.
+    pub map_version: u64,
+    /// The radii that ways are planned for, ascending.
+    pub radius_classes: &'a [f32],
     /// Scripted bodies, where they are now.
     pub movers: &'a [MoverState],
     /// What cohorts have in common.
@@ -127,7 +135,9 @@ impl World {
             cell_size: 0.0,
             fastest: 0.0,
             widest: 0.0,
+            radius_classes: Vec::new(),
             walls: Walls::default(),
+            map_version: 0,
             cells: Cells::default(),
             mover_states: Vec::new(),
             scratch: Scratch::default(),
@@ -150,9 +160,17 @@ impl World {
             agents: &self.agents,
             cells: &self.cells,
             walls: &self.walls,
+            map_version: self.map_version,
+            radius_classes: &self.radius_classes,
             movers: &self.mover_states,
             cohorts: &self.cohorts,
         }
+    }
+
+    /// Puts other walls in the place of those that are there.
+    pub fn set_walls(&mut self, walls: Walls) {
+        self.walls = walls;
+        self.map_version += 1;
     }
 
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
@@ -319,6 +337,22 @@ impl Cohort {
     }
 }
 
+/// More classes than these would cost more than they gain: a way for a little more room is nearly the same way.
+const MOST_RADIUS_CLASSES: usize = 8;
+
+/// The radii that ways are planned for: every radius there is where they are few, else the largest of each of eight
+/// equal shares.
+pub fn radius_classes(radius: &[f32]) -> Vec<f32> {
+    let mut classes = radius.to_vec();
+    classes.sort_unstable_by(f32::total_cmp);
+    classes.dedup();
+    let (all, shares) = (classes.len(), MOST_RADIUS_CLASSES);
+    if all <= shares {
+        return classes;
+    }
+    (1..=shares).map(|share| classes[share * all / shares - 1]).collect()
+}
+
 /// One round of splitmix64's finaliser: every bit of the input reaches every bit of the output.
 fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -334,6 +368,13 @@ impl View<'_> {
         self.agents.radius[row] + self.widest + 2.0 * self.fastest * self.dt
     }
 
+    /// The radius that a row's way is planned for: its own, or that of a class that is a little wider.
+    #[inline]
+    pub fn planned_radius(&self, row: usize) -> f32 {
+        let radius = self.agents.radius[row];
+        self.radius_classes.iter().copied().find(|&class| class >= radius).unwrap_or(radius)
+    }
+
     /// A row's position.
     #[inline(always)]
     pub fn position(&self, row: usize) -> Vec2 {
@@ -344,5 +385,19 @@ impl View<'_> {
     #[inline(always)]
     pub fn velocity(&self, row: usize) -> Vec2 {
         Vec2::new(self.agents.vx[row], self.agents.vy[row])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_radii_are_all_kept_and_many_become_eight_that_cover_them() {
+        assert_eq!(radius_classes(&[0.3, 0.2, 0.3]), [0.2, 0.3]);
+        let many: Vec<f32> = (1..=100).map(|i| i as f32).collect();
+        let classes = radius_classes(&many);
+        assert_eq!((classes.len(), classes.last()), (8, Some(&100.0)));
+        assert!(classes.is_sorted());
     }
 }

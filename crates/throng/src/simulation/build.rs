@@ -88,7 +88,7 @@ impl Simulation {
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
         let looks = self.stages.mesoscale.iter().map(|model| model.looks()).fold(0.0, f32::max);
         self.plan.wall_range = (horizon * world.fastest + world.widest).max(looks);
-        world.walls = walls(&self.plan.map, world.origin, self.plan.wall_range);
+        world.set_walls(walls(&self.plan.map, world.origin, self.plan.wall_range));
         self.pool.install(|| world.settle());
     }
 }
@@ -221,6 +221,7 @@ fn populate(world: &mut World, scenario: &Scenario) {
             });
         }
     }
+    world.radius_classes = world::radius_classes(&world.agents.radius);
     world.movers = scenario
         .movers
         .iter()

@@ -201,15 +201,22 @@ impl Simulation {
         let local = self.stages.microscale.iter().find(|local| local.has(cohort))?;
         let intents = &mut self.handover.intents;
         intents.resize(view.agents.len());
-        self.stages.macroscale.run(view, intents);
+        let macroscale = &mut self.stages.macroscale;
+        let route = self.pool.install(|| {
+            macroscale.run(view, intents);
+            macroscale.route(view, row)
+        });
         intents.detour.copy_from_slice(&view.agents.detour);
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
         let mut groups = Vec::new();
-        for model in &mut self.stages.mesoscale {
-            groups.extend(model.explain(view, intents, row));
-            model.run(view, intents);
-        }
-        let wants = Wants { preferred, groups, adapted: Vec2::new(intents.vx[row], intents.vy[row]) };
+        let mesoscale = &mut self.stages.mesoscale;
+        self.pool.install(|| {
+            for model in mesoscale {
+                groups.extend(model.explain(view, intents, row));
+                model.run(view, intents);
+            }
+        });
+        let wants = Wants { preferred, route, groups, adapted: Vec2::new(intents.vx[row], intents.vy[row]) };
         let seen = local.model.explain(view, intents, row);
         Some(Explanation::new(view, self.world.origin, wants, &seen))
     }
@@ -305,7 +312,7 @@ impl Plan {
             self.change_map(self.next_event - 1);
         }
         if self.map_changes != before {
-            world.walls = build::walls(&self.map, world.origin, self.wall_range);
+            world.set_walls(build::walls(&self.map, world.origin, self.wall_range));
         }
     }
 

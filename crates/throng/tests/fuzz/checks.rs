@@ -92,7 +92,7 @@ fn places(simulation: &Simulation) -> BTreeMap<u32, Vec2> {
 }
 
 fn not_through_walls(before: &BTreeMap<u32, Vec2>, simulation: &Simulation) -> Verdict {
-    let walls = &simulation.world().walls;
+    let walls = simulation.world().view().walls;
     for (id, to) in places(simulation) {
         let from = before[&id];
         if let Some(wall) = walls.all().iter().find(|wall| crosses(from, to, wall)) {

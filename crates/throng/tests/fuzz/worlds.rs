@@ -7,7 +7,7 @@ use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::params::Params;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, Mover, Status, World};
-use throng_macroscale::{Macroscale, Straight};
+use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
 use throng_microscale::{Hrvo, Local, Microscale, Orca, Patience, Rows, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Bodies, Holonomic, Motion, Separation};
 
@@ -85,7 +85,7 @@ fn world(draws: &mut Draws<'_>) -> World {
     let walls = (0..draws.pick(&[0, 0, 1, 4, 30]))
         .map(|_| Wall { a: vector(draws), b: vector(draws), two_sided: draws.chance(0.5) })
         .collect();
-    world.walls = Walls::new(walls, world.fastest * (2.0 * dt as f32).max(1.0) + world.widest);
+    world.set_walls(Walls::new(walls, world.fastest * (2.0 * dt as f32).max(1.0) + world.widest));
     world.settle();
     world
 }
@@ -130,12 +130,17 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
         Box::new(params::<AccelerationLimited>(draws))
     };
     let mut bodies = Bodies::new(motion, params::<Separation>(draws));
+    let mut ways = VisibilityGraph::default();
     let (mut intents, mut commands, mut moves) = (Intents::default(), Commands::default(), Moves::default());
     for step in 0..3 {
         let agents = world.agents.len();
         intents.resize(agents);
         commands.resize(agents);
         moves.resize(agents);
+        ways.run(world.view(), &mut intents);
+        if let Some(row) = (0..agents).find(|&row| !(intents.vx[row] + intents.vy[row]).is_finite()) {
+            return Err(format!("in step {step}: no way for {:?}", world.agents.row(row)));
+        }
         Straight.run(world.view(), &mut intents);
         local.run(world.view(), Rows::All, &intents, &mut commands);
         bodies.run(world.view(), &commands, &mut moves);

@@ -1,0 +1,192 @@
+//! The places where a shortest way can bend: around corners that stick out into free space.
+//!
+//! A body that rounds a corner follows an arc of its radius. The arc is replaced by the polygon around it, whose corners
+//! are the nodes: its sides touch the arc, and the outermost two continue along the walls. Directions come from halving
+//! angles, which takes square roots only, so that all machines agree on every bit.
+
+use super::space::Space;
+use glam::DVec2;
+use std::cmp::Ordering;
+
+/// Cosine of the widest turn that one node stands for: 22.5 degrees (and some rounding). A way around a corner is then at
+/// most 1.3 % longer than along the arc.
+const WIDEST_TURN: f64 = 0.9238;
+/// The same for bodies so small that a detour around their arc is nothing: 90 degrees, most corners have one node.
+const WIDEST_TURN_OF_POINTS: f64 = -1e-9;
+/// Radius below which a body is a point, m.
+const POINT: f64 = 1e-3;
+/// How far off a node's tangents a place may be, as a share of the radius, and still count as on them.
+const SLACK: f64 = 1e-3;
+/// Within so many radii a node is looked at whatever its tangents say: between an arc and its polygon there is room to
+/// stand, and no tangent leads out of it.
+const NEAR: f64 = 1.5;
+
+/// All nodes: one column per property.
+#[derive(Debug, Default)]
+pub(super) struct Nodes {
+    pub at: Vec<DVec2>,
+    /// Unit vectors from the corner to where the sides before and after the node touch the arc.
+    before: Vec<DVec2>,
+    after: Vec<DVec2>,
+    near_squared: f64,
+    slack: f64,
+}
+
+impl Nodes {
+    /// The nodes that a body of the space's radius can stand at.
+    pub fn new(space: &Space) -> Nodes {
+        let near = NEAR * space.radius;
+        let mut nodes = Nodes { near_squared: near * near, slack: SLACK * space.radius, ..Nodes::default() };
+        let widest = if space.radius < POINT { WIDEST_TURN_OF_POINTS } else { WIDEST_TURN };
+        for corner in corners(space) {
+            split(corner.before, corner.after, widest, &mut |before, after| {
+                let middle = halfway(before, after);
+                let at = corner.at + middle * (space.radius / middle.dot(before));
+                if space.clearance(at) >= space.keep() {
+                    nodes.at.push(at);
+                    nodes.before.push(before);
+                    nodes.after.push(after);
+                }
+            });
+        }
+        nodes
+    }
+
+    pub fn len(&self) -> usize {
+        self.at.len()
+    }
+
+    /// Whether a straight way between a node and a place can be part of a shortest one: it must touch the polygon around
+    /// the corner without cutting into it.
+    #[inline(always)]
+    pub fn is_taut(&self, node: usize, place: DVec2) -> bool {
+        let (before, after) = (self.before[node], self.after[node]);
+        let arrives = |outside, inside| self.arrives(&Arrival { at: self.at[node], outside, inside }, place);
+        arrives(before, after) || arrives(after, before)
+    }
+
+    /// From where a shortest way that goes on to `next` may arrive at a node: from its other side.
+    pub fn arrival(&self, node: usize, next: DVec2) -> Arrival {
+        let (at, before, after) = (self.at[node], self.before[node], self.after[node]);
+        let from_before = Arrival { at, outside: before, inside: after };
+        let from_after = Arrival { at, outside: after, inside: before };
+        match (self.touches(&from_before, next), self.touches(&from_after, next)) {
+            (false, true) => from_before,
+            (true, false) => from_after,
+            // Too near to have a side.
+            _ => Arrival { at, outside: DVec2::ZERO, inside: DVec2::ZERO },
+        }
+    }
+
+    /// Whether a shortest way can lead straight from a place to an arrival.
+    #[inline(always)]
+    pub fn arrives(&self, arrival: &Arrival, place: DVec2) -> bool {
+        self.touches(arrival, place) || arrival.at.distance_squared(place) <= self.near_squared
+    }
+
+    /// How far from being a tangent a way may be that [`Nodes::arrives`] lets pass, m.
+    pub fn tolerance(&self) -> f64 {
+        self.near_squared.sqrt() + self.slack
+    }
+
+    #[inline(always)]
+    fn touches(&self, arrival: &Arrival, place: DVec2) -> bool {
+        let offset = place - arrival.at;
+        arrival.outside.dot(offset) >= -self.slack && arrival.inside.dot(offset) <= self.slack
+    }
+
+    /// Whether a place between the arc and the node lies on that side of the node where the way goes on to `next`.
+    pub fn is_past(&self, node: usize, place: DVec2, next: DVec2) -> bool {
+        let (place, next) = (place - self.at[node], next - self.at[node]);
+        let (before, after) = (self.before[node], self.after[node]);
+        let inside = before.dot(place) <= self.slack && after.dot(place) <= self.slack;
+        let side = |offset: DVec2| (after - before).dot(offset);
+        inside && place.length_squared() <= self.near_squared && side(place) * side(next) >= 0.0
+    }
+}
+
+/// From where a way may arrive at a node: outside of one side of the polygon around its corner, inside of the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub at: DVec2,
+    pub outside: DVec2,
+    pub inside: DVec2,
+}
+
+/// A corner that sticks out into free space, and the unit vectors between which a body rounds it, counter-clockwise.
+struct Corner {
+    at: DVec2,
+    before: DVec2,
+    after: DVec2,
+}
+
+/// A wall that ends at a corner, seen from there.
+#[derive(Clone, Copy)]
+struct Ray {
+    from: DVec2,
+    direction: DVec2,
+    free_left: bool,
+    free_right: bool,
+}
+
+fn corners(space: &Space) -> Vec<Corner> {
+    let mut rays: Vec<Ray> = (space.walls.iter())
+        .flat_map(|wall| {
+            let (along, open) = ((wall.b - wall.a).normalize(), wall.two_sided);
+            [
+                Ray { from: wall.a, direction: along, free_left: true, free_right: open },
+                Ray { from: wall.b, direction: -along, free_left: open, free_right: true },
+            ]
+        })
+        .collect();
+    rays.sort_by(|a, b| by_place(a.from, b.from).then_with(|| by_angle(a.direction, b.direction)));
+    rays.chunk_by(|a, b| a.from == b.from).filter_map(widest_gap).collect()
+}
+
+/// The free sector of more than half a turn between the walls that meet in a corner, if there is one.
+fn widest_gap(rays: &[Ray]) -> Option<Corner> {
+    let last = rays.len() - 1;
+    (0..rays.len()).find_map(|index| {
+        let (right, left) = (rays[index], rays[if index == last { 0 } else { index + 1 }]);
+        let (cross, dot) = (right.direction.perp_dot(left.direction), right.direction.dot(left.direction));
+        // All in one line, one upon another: the end of an open wall.
+        let whole_turn = index == last && cross == 0.0 && dot > 0.0;
+        let wide = cross < 0.0 || whole_turn;
+        (wide && right.free_left && left.free_right).then(|| Corner {
+            at: right.from,
+            before: right.direction.perp(),
+            after: -left.direction.perp(),
+        })
+    })
+}
+
+fn by_place(a: DVec2, b: DVec2) -> Ordering {
+    a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y))
+}
+
+/// Counter-clockwise from the x axis.
+fn by_angle(a: DVec2, b: DVec2) -> Ordering {
+    let lower_half = |d: DVec2| d.y < 0.0 || (d.y == 0.0 && d.x < 0.0);
+    lower_half(a).cmp(&lower_half(b)).then_with(|| 0.0.partial_cmp(&a.perp_dot(b)).unwrap_or(Ordering::Equal))
+}
+
+/// Halves the turn from one unit vector to another until no part is wider than the widest.
+fn split(before: DVec2, after: DVec2, widest: f64, part: &mut impl FnMut(DVec2, DVec2)) {
+    if before.dot(after) >= widest {
+        return part(before, after);
+    }
+    let middle = halfway(before, after);
+    split(before, middle, widest, part);
+    split(middle, after, widest, part);
+}
+
+/// The unit vector in the middle of a counter-clockwise turn of at most half a circle.
+fn halfway(before: DVec2, after: DVec2) -> DVec2 {
+    let (sum, across) = (before + after, after - before);
+    if sum.length_squared() > across.length_squared() {
+        sum.normalize()
+    } else {
+        // Of two opposite directions the sum says nothing, but what lies across does.
+        -across.perp().normalize()
+    }
+}
