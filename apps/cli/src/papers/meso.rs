@@ -159,9 +159,9 @@ impl Case {
     fn findings(&self, measured: &Measured) -> Vec<Finding> {
         let [without, with] = measured.length;
         let name = self.name;
-        // Nothing can be shorter than the shortest way: where ORCA alone is so good that the paper's gain would be, the
-        // way itself is held against the shortest.
-        let length = if self.shorter * without >= measured.shortest {
+        // Where ORCA alone is so good that the paper's gain would lead to the shortest way itself, or nearly, the way is
+        // held against the shortest.
+        let length = if self.shorter * without >= LONGER * measured.shortest {
             let claim = format!("{name}: path length of individuals, with over without");
             Finding::new(claim, with / without, Side::AtMost, self.shorter)
         } else {

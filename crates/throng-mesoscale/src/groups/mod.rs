@@ -42,7 +42,7 @@ throng_core::params! {
     /// Others who move alike are perceived as groups and walked around.
     pub struct Groups("groups") {
         /// Others further away than this are not perceived.
-        neighbor_distance: f32 = 12.0, "m", Limit::above(0.0).up_to(1000.0);
+        neighbor_distance: f32 = 15.0, "m", Limit::above(0.0).up_to(1000.0);
         /// Two who are closer than this to one another may belong together.
         member_distance: f32 = 2.0, "m", Limit::above(0.0).up_to(100.0);
         /// Two whose velocities differ by less than this may belong together.

@@ -8,7 +8,7 @@ use fearless_simd::{Level, Simd, dispatch, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use std::ops::Range;
 use throng_core::geom::{Cone, det, left, unit_or};
-use throng_core::space::{LANES, lanes_below};
+use throng_core::space::{LANES, Wall, lanes_below};
 use throng_core::world::View;
 
 /// Who looks.
@@ -96,7 +96,7 @@ impl Sight {
                 continue;
             }
             let whole = distance + group.spread < params.neighbor_distance * 0.9999;
-            if whole && view.walls.all().is_empty() {
+            if whole && !may_be_hidden(view, looker.position, group) {
                 self.see_whole(clustering, group, looker);
             } else {
                 self.see_parts(view, clustering, group, params, looker);
@@ -187,6 +187,27 @@ fn seen(group: &Group, span: Span, members: Range<usize>, whole: bool) -> Seen {
         whole,
         among: span.among,
     }
+}
+
+/// Whether a wall may hide a part of a group.
+fn may_be_hidden(view: View<'_>, from: Vec2, group: &Group) -> bool {
+    if view.walls.all().is_empty() {
+        return false;
+    }
+    let way = group.center - from;
+    let ahead = unit_or(way, Vec2::X);
+    // Beside the whole group, or behind one who looks at it.
+    let is_aside = |wall: &Wall| {
+        let (a, b) = (wall.a - from, wall.b - from);
+        let (right, left) = (det(ahead, a).min(det(ahead, b)), det(ahead, a).max(det(ahead, b)));
+        let (near, far) = (ahead.dot(a).min(ahead.dot(b)), ahead.dot(a).max(ahead.dot(b)));
+        right > group.spread
+            || left < -group.spread
+            || far < -group.spread
+            || near > way.length() + group.spread
+    };
+    let mut walls = view.walls.near(from).chain(view.walls.near(group.center));
+    !walls.all(is_aside)
 }
 
 /// Whether a wall stands between two places.

@@ -261,13 +261,13 @@ fn when_everything_is_covered_the_furthest_give_way() {
 fn those_behind_a_wall_are_no_group_and_no_wall_is_walked_into() {
     let (mut world, who) = with_walker(block(Vec2::new(4.0, 0.0), 3, 3, Vec2::ZERO));
     let wall = |a: (f32, f32), b: (f32, f32)| Wall { a: a.into(), b: b.into(), two_sided: true };
-    world.walls = Walls::new(vec![wall((2.0, -9.0), (2.0, 9.0))], 15.0);
+    world.set_walls(Walls::new(vec![wall((2.0, -9.0), (2.0, 9.0))], 15.0));
     assert_eq!(adapted(&world, who, AHEAD), AHEAD, "hidden");
     // A wall along the right side: the left one is taken.
-    world.walls = Walls::new(vec![wall((-1.0, -0.6), (9.0, -0.6))], 15.0);
+    world.set_walls(Walls::new(vec![wall((-1.0, -0.6), (9.0, -0.6))], 15.0));
     let velocity = adapted(&world, who, AHEAD);
     assert!(velocity.y > 0.1, "{velocity}");
-    world.walls = Walls::new(vec![wall((-1.0, -0.6), (9.0, -0.6)), wall((-1.0, 0.6), (9.0, 0.6))], 15.0);
+    world.set_walls(Walls::new(vec![wall((-1.0, -0.6), (9.0, -0.6)), wall((-1.0, 0.6), (9.0, 0.6))], 15.0));
     assert_eq!(adapted(&world, who, AHEAD), AHEAD, "neither side");
 }
 
