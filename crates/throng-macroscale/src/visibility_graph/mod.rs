@@ -1,8 +1,9 @@
 //! # Visibility graph (He & van den Berg 2013, Meso-scale planning for multi-agent navigation)
-//! The paper plans "a path around obstacles" for every agent on a roadmap and leaves the choice of it open; this is the
-//! shortest way for a body of the agent's radius. Its nodes lie around the corners of obstacles ([`nodes`]), its edges
-//! are the tangents between them that are clear of walls ([`space`], [`graph`]). A tree of shortest ways is kept for
-//! each goal and radius ([`tree`]), and an agent heads for the visible node with the least way over it.
+//! The paper takes a preferred velocity from any macroscale planner and uses a visibility graph in its experiments
+//! (section III), without saying how it is made; this one gives the shortest way for a body of the agent's radius. Its
+//! nodes lie around the corners of obstacles ([`nodes`]), its edges are the tangents between them that are clear of walls
+//! ([`space`], [`graph`]). A tree of shortest ways is kept for each goal and radius ([`tree`]), and an agent heads for the
+//! visible node with the least way over it.
 //!
 //! - Every step asks anew where an agent stands, so whoever was pushed off its way has another one at once, and what is
 //!   kept are caches only: nothing has to be saved, and the answer depends on the view alone.
