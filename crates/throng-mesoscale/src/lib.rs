@@ -13,8 +13,6 @@ use throng_core::world::View;
 pub trait Mesoscale: Send + Sync {
     /// Adapts every agent's preferred velocity, and writes which side it will remember.
     fn run(&mut self, view: View<'_>, intents: &mut Intents);
-    /// How far away walls must be known, m.
-    fn looks(&self) -> f32;
     /// What one agent perceives now, given what the macroscale wants of everybody.
     fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Vec<Perceived>;
 }

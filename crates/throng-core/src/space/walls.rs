@@ -51,6 +51,8 @@ pub struct Walls {
 
 /// What rounding may take of a distance, for each metre of a map's size.
 const ROUNDING: f32 = 1e-6;
+/// Bounds the work on a way that is very long beside the range.
+const MOST_PIECES: f32 = 1000.0;
 /// Bounds the index's memory for huge maps; cells grow instead.
 const MOST_CELLS_A_SIDE: f32 = 512.0;
 
@@ -100,6 +102,17 @@ impl Walls {
     #[inline]
     pub fn block(&self, from: Vec2, to: Vec2) -> bool {
         self.near(from).any(|wall| wall.blocks(from, to))
+    }
+
+    /// Whether a straight way of any length meets a wall.
+    pub fn block_far(&self, from: Vec2, to: Vec2) -> bool {
+        if self.wall.is_empty() {
+            return false;
+        }
+        let way = to - from;
+        let pieces = (way.length() / self.range.max(1e-3)).ceil().clamp(1.0, MOST_PIECES);
+        let place = |piece: f32| from + way * (piece / pieces);
+        (0..pieces as usize).any(|piece| self.block(place(piece as f32), place(piece as f32 + 1.0)))
     }
 
     fn cell(&self, place: Vec2) -> &[u32] {

@@ -10,7 +10,7 @@ use throng_core::geom::{Cone, det, each_free, inside_ring, left};
 use throng_core::world::View;
 
 /// As far as walls are looked for beside an adapted velocity, m.
-pub const WALL_LOOK: f32 = 5.0;
+const WALL_LOOK: f32 = 5.0;
 /// The other side is taken when it asks for so many times less of a change.
 const FAR_BETTER: f32 = 2.0;
 /// A velocity this close to a side, in m/s, counts as outside.
@@ -140,5 +140,5 @@ fn is_open(view: View<'_>, looker: &Looker, velocity: Vec2, distance: f32) -> bo
     let aside = left(way.normalize_or_zero()) * looker.radius;
     [-aside, Vec2::ZERO, aside]
         .into_iter()
-        .all(|aside| !view.walls.block(looker.position, looker.position + way + aside))
+        .all(|aside| !view.walls.block_far(looker.position, looker.position + way + aside))
 }

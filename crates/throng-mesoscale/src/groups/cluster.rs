@@ -26,7 +26,7 @@ impl Relation {
         let (at, other) = (view.position(a), view.position(b));
         at.distance_squared(other) < self.distance * self.distance
             && view.velocity(a).distance_squared(view.velocity(b)) < self.velocity * self.velocity
-            && (view.walls.all().is_empty() || !view.walls.block(at, other))
+            && (view.walls.all().is_empty() || !view.walls.block_far(at, other))
     }
 }
 

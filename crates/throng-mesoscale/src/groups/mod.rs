@@ -4,7 +4,7 @@
 //!
 //! What the paper says, and what it leaves open:
 //! - Who belongs together is the same for all who judge alike, so it is worked out once a step and not once an agent
-//!   ([`cluster`]). An agent perceives what of it lies within its own distance and is not hidden by a wall; where only a
+//!   (`cluster`). An agent perceives what of it lies within its own distance and is not hidden by a wall; where only a
 //!   part of a group does, that part is clustered again.
 //! - An agent never walks around those it walks with: the group that it belongs to itself is left out.
 //! - It stands among a group's members (they cover half a turn or more): the group is left to the microscale.
@@ -15,8 +15,8 @@
 //!   did when it looked last. People do not do more, and it costs a fraction.
 //! - All velocities are covered: the furthest groups are left out until something is free.
 //! - The agent remembers the side on which it passes and changes it only where the other is far better, or where a wall
-//!   is in the way ([`choice`]). Where walls leave neither side, it goes on as it wanted to.
-//! - Beyond the paper: cohorts that walk [`together`] avoid as one.
+//!   is in the way (`choice`). Where walls leave neither side, it goes on as it wanted to.
+//! - Beyond the paper: cohorts that walk together (`together`) avoid as one.
 
 mod choice;
 mod cluster;
@@ -191,10 +191,6 @@ impl Mesoscale for Perception {
                 }
             });
         });
-    }
-
-    fn looks(&self) -> f32 {
-        choice::WALL_LOOK
     }
 
     fn explain(&mut self, view: View<'_>, _: &Intents, row: usize) -> Vec<Perceived> {

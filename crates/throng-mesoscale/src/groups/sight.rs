@@ -189,10 +189,15 @@ fn seen(group: &Group, span: Span, members: Range<usize>, whole: bool) -> Seen {
     }
 }
 
+/// More walls than this are not gone through for every group.
+const MANY_WALLS: usize = 64;
+
 /// Whether a wall may hide a part of a group.
 fn may_be_hidden(view: View<'_>, from: Vec2, group: &Group) -> bool {
-    if view.walls.all().is_empty() {
-        return false;
+    let walls = view.walls.all();
+    // On a large map it is quicker to ask of every member.
+    if walls.len() > MANY_WALLS {
+        return true;
     }
     let way = group.center - from;
     let ahead = unit_or(way, Vec2::X);
@@ -206,14 +211,12 @@ fn may_be_hidden(view: View<'_>, from: Vec2, group: &Group) -> bool {
             || far < -group.spread
             || near > way.length() + group.spread
     };
-    let mut walls = view.walls.near(from).chain(view.walls.near(group.center));
-    !walls.all(is_aside)
+    !walls.iter().all(is_aside)
 }
 
 /// Whether a wall stands between two places.
 pub fn is_hidden(view: View<'_>, from: Vec2, to: Vec2) -> bool {
-    // Walls are listed by what is near a place, so it is asked at both ends.
-    !view.walls.all().is_empty() && (view.walls.block(from, to) || view.walls.block(to, from))
+    view.walls.block_far(from, to)
 }
 
 /// What a group covers of an agent's view.

@@ -86,8 +86,7 @@ impl Simulation {
         world.fastest = world.agents.max_speed.iter().copied().fold(world.fastest, f32::max);
         world.widest = world.agents.radius.iter().copied().fold(world.widest, f32::max);
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
-        let looks = self.stages.mesoscale.iter().map(|model| model.looks()).fold(0.0, f32::max);
-        self.plan.wall_range = (horizon * world.fastest + world.widest).max(looks);
+        self.plan.wall_range = horizon * world.fastest + world.widest;
         world.set_walls(walls(&self.plan.map, world.origin, self.plan.wall_range));
         self.pool.install(|| world.settle());
     }
