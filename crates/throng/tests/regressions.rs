@@ -1,5 +1,7 @@
 //! Bugs that were found once, each named after what went wrong. The fuzzer found these; they must not come back.
 
+use throng::checkpoint::Checkpoint;
+use throng::metrics::Metrics;
 use throng::{Scenario, Simulation};
 
 fn simulate(text: &str) -> Simulation {
@@ -101,5 +103,27 @@ fn a_step_too_short_to_be_one_is_refused() {
         let error =
             Scenario::parse(&format!("format = 1\ndt = {dt}\n"), "regression.toml", None).unwrap_err();
         assert!(error.to_string().contains("dt"), "{error}");
+    }
+}
+
+/// Contacts were added up in the order of the neighbour index, and that follows the size of its cells, which follows the
+/// past: a resumed run had other bits.
+#[test]
+fn a_pile_has_the_same_bits_after_a_checkpoint() {
+    let text = "format = 1\ndt = 0.1\nuntil = 60\n\
+        [[agents]]\ncount = 60\nradius = { uniform = [0.2, 0.4] }\nplace = { circle = { center = [0, 0], radius = 8 } }\n\
+        goal = { antipodal = [0, 0] }\n\
+        [[agents]]\ncount = 40\nradius = 0.3\nplace = { grid = { from = [-2, -2], columns = 8, spacing = 0.5 } }\n\
+        goal = { point = [0, 0] }\n";
+    let scenario = Scenario::parse(text, "pile.toml", None).unwrap();
+    for at in [1, 7, 23] {
+        let mut straight = Simulation::with_threads(&scenario, 1).unwrap();
+        (0..at).for_each(|_| straight.step());
+        let mut resumed = Checkpoint::of(&straight, Metrics::default(), None).resume(2).unwrap();
+        for _ in 0..40 {
+            straight.step();
+            resumed.step();
+        }
+        assert_eq!(straight.state_hash(), resumed.state_hash(), "from step {at}");
     }
 }

@@ -43,6 +43,8 @@ throng_core::params! {
     pub struct Groups("groups") {
         /// Others further away than this are not perceived.
         neighbor_distance: f32 = 15.0, "m", Limit::above(0.0).up_to(1000.0);
+        /// At most this many groups are perceived, the nearest ones.
+        max_groups: usize = 12, "", Limit::from(1.0).up_to(64.0);
         /// Two who are closer than this to one another may belong together.
         member_distance: f32 = 2.0, "m", Limit::above(0.0).up_to(100.0);
         /// Two whose velocities differ by less than this may belong together.

@@ -48,6 +48,8 @@ pub struct Sight {
     pub rows: Vec<u32>,
     pub cones: Vec<Cone>,
     left_over: Vec<u32>,
+    /// (distance, number) of groups that can be perceived.
+    nearest: Vec<(f32, u32)>,
 }
 
 /// Whether a preferred velocity may lead into any group: a quick answer from circles around groups, which is no for
@@ -89,12 +91,11 @@ impl Sight {
     ) {
         self.seen.clear();
         self.rows.clear();
-        for &number in lookout.near(looker.position) {
+        self.find_nearest(clustering, lookout, params, looker);
+        let nearest = std::mem::take(&mut self.nearest);
+        for &(_, number) in &nearest {
             let group = &clustering.groups[number as usize];
             let distance = group.center.distance(looker.position);
-            if number == looker.own || distance - group.spread >= params.neighbor_distance {
-                continue;
-            }
             let whole = distance + group.spread < params.neighbor_distance * 0.9999;
             if whole && !may_be_hidden(view, looker.position, group) {
                 self.see_whole(clustering, group, looker);
@@ -102,7 +103,25 @@ impl Sight {
                 self.see_parts(view, clustering, group, params, looker);
             }
         }
+        self.nearest = nearest;
         self.seen.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    }
+
+    /// The groups that can be perceived, but for the agent's own; of too many, those that reach closest.
+    fn find_nearest(&mut self, clustering: &Clustering, lookout: &Lookout, params: &Groups, looker: &Looker) {
+        self.nearest.clear();
+        for &number in lookout.near(looker.position).iter().filter(|&&number| number != looker.own) {
+            let group = &clustering.groups[number as usize];
+            let distance = group.center.distance(looker.position) - group.spread;
+            if distance < params.neighbor_distance {
+                self.nearest.push((distance, number));
+            }
+        }
+        if self.nearest.len() > params.max_groups {
+            let by_distance = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+            self.nearest.select_nth_unstable_by(params.max_groups, by_distance);
+            self.nearest.truncate(params.max_groups);
+        }
     }
 
     fn see_whole(&mut self, clustering: &Clustering, group: &Group, looker: &Looker) {

@@ -103,7 +103,7 @@ proptest! {
         all in crowd(80), who in 0usize..80, neighbor_distance in 2.0f32..20.0, member_distance in 0.5f32..4.0,
     ) {
         let who = (who % all.len()) as u32;
-        let params = Groups { neighbor_distance, member_distance, ..Groups::default() };
+        let params = Groups { neighbor_distance, member_distance, max_groups: 64, ..Groups::default() };
         let world = world(&all);
         let row = world.agents.id.iter().position(|&id| id == who).unwrap();
         let mut perception = Perception::new(vec![params]);
