@@ -135,7 +135,8 @@ fn is_open(view: View<'_>, looker: &Looker, velocity: Vec2, distance: f32) -> bo
     if view.walls.all().is_empty() {
         return true;
     }
-    let way = velocity.normalize_or_zero() * (distance + looker.radius).clamp(2.0 * looker.radius, WALL_LOOK);
+    let way =
+        velocity.normalize_or_zero() * (distance + looker.radius).min(WALL_LOOK).max(2.0 * looker.radius);
     // Only at the far end: where the agent stands, it may touch a wall.
     let aside = left(way.normalize_or_zero()) * looker.radius;
     [-aside, Vec2::ZERO, aside]

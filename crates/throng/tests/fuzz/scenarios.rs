@@ -129,6 +129,10 @@ impl Writer<'_, '_> {
         self.line(format_args!(
             "[pipeline]\nmacroscale = \"{macroscale}\"\nmicroscale = \"{microscale}\"\nmotion = \"{motion}\""
         ));
+        if self.draws.chance(0.4) {
+            let mesoscale = self.model(Stage::Mesoscale);
+            self.line(format_args!("mesoscale = [\"{mesoscale}\"]"));
+        }
         if self.garbage > 0.0 && self.draws.chance(0.1) {
             self.text += self.draws.pick(&[
                 "unknown = 3\n",
@@ -377,6 +381,9 @@ impl Writer<'_, '_> {
             let share = self.draws.pick(&["0", "0.25", "0.5", "0.75", "1", "1e-30"]);
             let leaves = self.draws.pick(&["stay", "leave"]);
             self.line(format_args!("responsibility = {share}\non_arrival = \"{leaves}\""));
+        }
+        if self.draws.chance(0.2) {
+            self.line(format_args!("together = true"));
         }
         if self.draws.chance(0.4) {
             let model = self.model(Stage::Microscale);
