@@ -24,6 +24,7 @@ impl Macroscale for Straight {
     }
 }
 
+#[inline(always)]
 fn preferred(view: View<'_>, row: usize) -> Vec2 {
     if waits(view, row) { Vec2::ZERO } else { to_end(view, row, target(view, row).aim) }
 }

@@ -11,7 +11,7 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
 
 /// A velocity this close to a side, in m/s, counts as outside.
-const SLACK: f32 = 1e-4;
+pub const SLACK: f32 = 1e-4;
 
 /// More cones than these are never looked at.
 pub const MOST_CONES: usize = 96;

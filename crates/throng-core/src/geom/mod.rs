@@ -2,7 +2,7 @@
 
 mod cone;
 
-pub use cone::{Cone, Line, MOST_CONES, each_free};
+pub use cone::{Cone, Line, MOST_CONES, SLACK, each_free};
 
 use glam::Vec2;
 

@@ -7,7 +7,7 @@ mod movers;
 pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
 pub use movers::{Mover, MoverState};
 
-use crate::handover::{Commands, Intents, Moves};
+use crate::handover::{Commands, Moves};
 use crate::space::{Cells, Walls};
 use agents::Spare;
 use glam::{DVec2, Vec2};
@@ -174,9 +174,12 @@ impl World {
     }
 
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
-    pub fn commit(&mut self, intents: &Intents, commands: &Commands, moves: &Moves) {
+    /// `detours` are what the mesoscale wants remembered, where there is one.
+    pub fn commit(&mut self, detours: Option<&[Detour]>, commands: &Commands, moves: &Moves) {
         self.step += 1;
-        self.agents.detour.copy_from_slice(&intents.detour);
+        if let Some(detours) = detours {
+            self.agents.detour.copy_from_slice(detours);
+        }
         let any_gone = self.take_moves(moves, commands);
         if any_gone {
             self.remove_gone();

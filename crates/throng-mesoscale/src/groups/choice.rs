@@ -6,15 +6,13 @@ use super::cluster::Clustering;
 use super::sight::{Looker, Seen, Sight, Span, span};
 use fearless_simd::{Level, dispatch};
 use glam::Vec2;
-use throng_core::geom::{Cone, det, each_free, inside_ring, left};
+use throng_core::geom::{Cone, SLACK, det, each_free, inside_ring, left};
 use throng_core::world::View;
 
 /// As far as walls are looked for beside an adapted velocity, m.
 const WALL_LOOK: f32 = 5.0;
 /// The other side is taken when it asks for so many times less of a change.
 const FAR_BETTER: f32 = 2.0;
-/// A velocity this close to a side, in m/s, counts as outside.
-const SLACK: f32 = 1e-4;
 
 /// The velocity and the side of somebody who perceives groups.
 pub fn choose(

@@ -96,9 +96,12 @@ impl Simulation {
             clock.lap(|times| &mut times.events);
 
             stages.macroscale.run(view, intents);
-            intents.detour.copy_from_slice(&view.agents.detour);
             clock.lap(|times| &mut times.macroscale);
 
+            let among = !stages.mesoscale.is_empty();
+            if among {
+                intents.detour.copy_from_slice(&view.agents.detour);
+            }
             for model in &mut stages.mesoscale {
                 model.run(view, intents);
             }
@@ -112,7 +115,7 @@ impl Simulation {
             stages.bodies.run(view, commands, moves);
             clock.lap(|times| &mut times.motion);
 
-            world.commit(intents, commands, moves);
+            world.commit(among.then_some(&intents.detour[..]), commands, moves);
             clock.lap(|times| &mut times.commit);
         });
     }

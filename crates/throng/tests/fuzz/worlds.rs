@@ -157,8 +157,7 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
                 ));
             }
         }
-        intents.detour.copy_from_slice(&world.agents.detour);
-        world.commit(&intents, &commands, &moves);
+        world.commit(None, &commands, &moves);
     }
     Ok(())
 }
