@@ -48,6 +48,8 @@ pub struct Sight {
     pub rows: Vec<u32>,
     pub cones: Vec<Cone>,
     left_over: Vec<u32>,
+    /// Walls that may hide a part of the group that is looked at.
+    screens: Vec<Wall>,
     /// (distance, number) of groups that can be perceived.
     nearest: Vec<(f32, u32)>,
 }
@@ -95,12 +97,14 @@ impl Sight {
         let nearest = std::mem::take(&mut self.nearest);
         for &(_, number) in &nearest {
             let group = &clustering.groups[number as usize];
+            self.find_screens(view, looker.position, group);
             let distance = group.center.distance(looker.position);
             let whole = distance + group.spread < params.neighbor_distance * 0.9999;
-            if whole && !may_be_hidden(view, looker.position, group) {
+            let open = self.screens.is_empty() && !has_many(view);
+            if whole && open || self.sees_all(view, clustering, group, params, looker) {
                 self.see_whole(clustering, group, looker);
             } else {
-                self.see_parts(view, clustering, group, params, looker);
+                self.see_parts(view, clustering, looker);
             }
         }
         self.nearest = nearest;
@@ -130,23 +134,52 @@ impl Sight {
         self.seen.push(seen(group, span, members, true));
     }
 
-    /// Clusters those members again who are near enough and not hidden: what joined them may be out of sight.
-    fn see_parts(
+    /// The walls that may hide a part of a group: not beside all of it, nor behind the one who looks at it.
+    fn find_screens(&mut self, view: View<'_>, from: Vec2, group: &Group) {
+        let way = group.center - from;
+        let (ahead, distance) = (unit_or(way, Vec2::X), way.length());
+        let may_hide = |wall: &Wall| {
+            let (a, b) = (wall.a - from, wall.b - from);
+            let (right, left) = (det(ahead, a).min(det(ahead, b)), det(ahead, a).max(det(ahead, b)));
+            let (near, far) = (ahead.dot(a).min(ahead.dot(b)), ahead.dot(a).max(ahead.dot(b)));
+            right <= group.spread
+                && left >= -group.spread
+                && far >= -group.spread
+                && near <= distance + group.spread
+        };
+        self.screens.clear();
+        if !has_many(view) {
+            self.screens.extend(view.walls.all().iter().filter(|wall| may_hide(wall)));
+        }
+    }
+
+    /// Whether all of a group's members are near enough and not hidden; those who are become `left_over`.
+    fn sees_all(
         &mut self,
         view: View<'_>,
         clustering: &Clustering,
         group: &Group,
         params: &Groups,
         looker: &Looker,
-    ) {
+    ) -> bool {
         let near = params.neighbor_distance * params.neighbor_distance;
+        let members = clustering.members_of(group);
+        let many = has_many(view);
         let is_seen = |&&row: &&u32| {
             let at = view.position(row as usize);
-            at.distance_squared(looker.position) < near && !is_hidden(view, looker.position, at)
+            let blocks = |wall: &Wall| wall.blocks(looker.position, at);
+            at.distance_squared(looker.position) < near
+                && !self.screens.iter().any(blocks)
+                && !(many && is_hidden(view, looker.position, at))
         };
+        self.left_over.clear();
+        self.left_over.extend(members.iter().filter(is_seen));
+        self.left_over.len() == members.len()
+    }
+
+    /// Clusters those members again who are seen: what joined them may be out of sight.
+    fn see_parts(&mut self, view: View<'_>, clustering: &Clustering, looker: &Looker) {
         let mut left_over = std::mem::take(&mut self.left_over);
-        left_over.clear();
-        left_over.extend(clustering.members_of(group).iter().filter(is_seen));
         while let Some(row) = left_over.pop() {
             let first = self.rows.len();
             self.rows.push(row);
@@ -208,29 +241,9 @@ fn seen(group: &Group, span: Span, members: Range<usize>, whole: bool) -> Seen {
     }
 }
 
-/// More walls than this are not gone through for every group.
-const MANY_WALLS: usize = 64;
-
-/// Whether a wall may hide a part of a group.
-fn may_be_hidden(view: View<'_>, from: Vec2, group: &Group) -> bool {
-    let walls = view.walls.all();
-    // On a large map it is quicker to ask of every member.
-    if walls.len() > MANY_WALLS {
-        return true;
-    }
-    let way = group.center - from;
-    let ahead = unit_or(way, Vec2::X);
-    // Beside the whole group, or behind one who looks at it.
-    let is_aside = |wall: &Wall| {
-        let (a, b) = (wall.a - from, wall.b - from);
-        let (right, left) = (det(ahead, a).min(det(ahead, b)), det(ahead, a).max(det(ahead, b)));
-        let (near, far) = (ahead.dot(a).min(ahead.dot(b)), ahead.dot(a).max(ahead.dot(b)));
-        right > group.spread
-            || left < -group.spread
-            || far < -group.spread
-            || near > way.length() + group.spread
-    };
-    !walls.iter().all(is_aside)
+/// Whether there are so many walls that it is quicker to ask the index for every member than to go through them.
+fn has_many(view: View<'_>) -> bool {
+    view.walls.all().len() > 64
 }
 
 /// Whether a wall stands between two places.
