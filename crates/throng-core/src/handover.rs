@@ -1,6 +1,7 @@
 //! What one stage hands to the next: columns in the rows' order of this step, kept from step to step.
 
 use crate::world::Detour;
+use glam::Vec2;
 
 /// From the macroscale, adapted by the mesoscale: the velocity an agent would like to have, m/s.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +10,8 @@ pub struct Intents {
     pub vx: Vec<f32>,
     /// m/s.
     pub vy: Vec<f32>,
+    /// The next stop of its route, or its goal, m from the world's origin.
+    pub aim: Vec<Vec2>,
     /// What the agent will remember of its detour. Only the mesoscale changes it.
     pub detour: Vec<Detour>,
 }
@@ -85,6 +88,6 @@ macro_rules! sized {
         }
     };
 }
-sized!(Intents: vx, vy, detour);
+sized!(Intents: vx, vy, aim, detour);
 sized!(Commands: vx, vy, frustration, near);
 sized!(Moves: x, y, vx, vy);

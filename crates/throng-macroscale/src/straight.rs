@@ -15,16 +15,19 @@ pub struct Straight;
 
 impl Macroscale for Straight {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
-        let columns = (out.vx.par_chunks_mut(CHUNK), out.vy.par_chunks_mut(CHUNK));
-        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy))| {
-            for (i, (vx, vy)) in vx.iter_mut().zip(vy).enumerate() {
-                (*vx, *vy) = preferred(view, chunk * CHUNK + i).into();
+        let columns =
+            (out.vx.par_chunks_mut(CHUNK), out.vy.par_chunks_mut(CHUNK), out.aim.par_chunks_mut(CHUNK));
+        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim))| {
+            for (i, aim) in aim.iter_mut().enumerate() {
+                let row = chunk * CHUNK + i;
+                *aim = target(view, row).aim;
+                (vx[i], vy[i]) = preferred(view, row, *aim).into();
             }
         });
     }
 }
 
 #[inline(always)]
-fn preferred(view: View<'_>, row: usize) -> Vec2 {
-    if waits(view, row) { Vec2::ZERO } else { to_end(view, row, target(view, row).aim) }
+fn preferred(view: View<'_>, row: usize, aim: Vec2) -> Vec2 {
+    if waits(view, row) { Vec2::ZERO } else { to_end(view, row, aim) }
 }

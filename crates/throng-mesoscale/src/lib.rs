@@ -1,29 +1,50 @@
 //! Stage 2, AMONG WHOM: a preferred velocity, adapted to the crowd around.
 
+pub mod density;
 pub mod groups;
 
+pub use density::{Density, Look};
 pub use groups::Groups;
 
 use glam::Vec2;
-use throng_core::geom::Cone;
+use throng_core::geom::{Cone, left};
 use throng_core::handover::Intents;
 use throng_core::world::View;
 
 /// A way to take the crowd into account.
 pub trait Mesoscale: Send + Sync {
-    /// Adapts every agent's preferred velocity, and writes which side it will remember.
+    /// Adapts every agent's preferred velocity, and writes what it will remember.
     fn run(&mut self, view: View<'_>, intents: &mut Intents);
-    /// What one agent perceives now, given what the macroscale wants of everybody.
-    fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Vec<Perceived>;
+    /// What one agent perceives now, given what everybody wants so far.
+    fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Perceived;
+}
+
+/// What one agent perceives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Perceived {
+    /// Groups, nearest first.
+    pub groups: Vec<PerceivedGroup>,
+    /// Looks at the crowd ahead: straight on, to the preferred side, to the other one.
+    pub looks: Vec<Look>,
 }
 
 /// A group as one agent perceives it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Perceived {
+pub struct PerceivedGroup {
     /// Its members' ids, in order.
     pub members: Vec<u32>,
     /// Their mean velocity, m/s.
     pub velocity: Vec2,
     /// Velocities that lead into it; `None` where the agent stands among its members.
     pub cone: Option<Cone>,
+}
+
+/// Whether no wall is in the way of a body that goes from a place by `way`, m.
+pub(crate) fn is_open(view: View<'_>, from: Vec2, way: Vec2, radius: f32) -> bool {
+    // Only at the far end: where the agent stands, it may touch a wall.
+    let aside = left(way.normalize_or_zero()) * radius;
+    view.walls.all().is_empty()
+        || [-aside, Vec2::ZERO, aside]
+            .into_iter()
+            .all(|aside| !view.walls.block_far(from, from + way + aside))
 }

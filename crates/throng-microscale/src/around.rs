@@ -1,11 +1,14 @@
 //! What one agent sees when it chooses: itself, others and walls, gathered into scratch memory.
 
+use crate::patience::YIELD;
 use crate::velocity_obstacle::{Cones, Planes};
 use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::handover::{Intents, Near};
-use throng_core::space::{Columns, Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
+use throng_core::space::{
+    ARRIVED, Columns, Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest, plight,
+};
 use throng_core::world::{MoverState, View};
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
@@ -50,6 +53,7 @@ pub struct Reach {
 struct Me {
     id: u32,
     responsibility: f32,
+    plight: f32,
 }
 
 /// Others, one column per property, relative to the agent who looks. Agents nearest first, then movers.
@@ -71,6 +75,8 @@ pub struct Others {
     pub share: [f32; MAX_OTHERS],
     /// Which way to part from somebody at the same place: 1 or -1, opposite for the other.
     pub part: [f32; MAX_OTHERS],
+    /// Collisions count no further ahead than the inverse of this, 1/s. 0 but where one has arrived and one is held up.
+    pub haste: [f32; MAX_OTHERS],
     /// The other's row; movers count from `u32::MAX` down.
     pub row: [u32; MAX_OTHERS],
 }
@@ -83,6 +89,7 @@ impl Others {
         simd: S,
         ego: &Ego,
         me: Me,
+        haste: f32,
         at: usize,
         rows: &[u32; LANES],
         them: &Columns<S>,
@@ -98,6 +105,9 @@ impl Others {
             total.simd_gt(none).select(mine / total, none)
         };
         let part = them.id.simd_gt(u32x16::splat(simd, me.id)).select(one, -one);
+        let mine = splat(me.plight);
+        let arrived = them.plight.max(mine).simd_ge(splat(ARRIVED - 1.0));
+        let held_up = them.plight.min(mine).simd_ge(splat(YIELD));
         let columns = [
             (&mut self.dx, them.x - splat(ego.position.x)),
             (&mut self.dy, them.y - splat(ego.position.y)),
@@ -106,6 +116,7 @@ impl Others {
             (&mut self.reach, them.radius + splat(ego.radius)),
             (&mut self.share, share),
             (&mut self.part, part),
+            (&mut self.haste, (arrived & held_up).select(splat(haste), none)),
         ];
         for (column, lanes) in columns {
             lanes.store_slice(&mut column[at..at + LANES]);
@@ -129,9 +140,9 @@ impl Others {
         }
     }
 
-    fn columns_mut(&mut self) -> [&mut [f32; MAX_OTHERS]; 7] {
-        let Others { dx, dy, vx, vy, reach, share, part, .. } = self;
-        [dx, dy, vx, vy, reach, share, part]
+    fn columns_mut(&mut self) -> [&mut [f32; MAX_OTHERS]; 8] {
+        let Others { dx, dy, vx, vy, reach, share, part, haste, .. } = self;
+        [dx, dy, vx, vy, reach, share, part, haste]
     }
 
     fn push_mover(&mut self, ego: &Ego, mover: &MoverState, row: u32) {
@@ -140,6 +151,7 @@ impl Others {
         (self.vx[i], self.vy[i]) = mover.velocity.into();
         (self.reach[i], self.share[i], self.part[i], self.row[i]) =
             (ego.radius + mover.radius, 1.0, 1.0, row);
+        self.haste[i] = 0.0;
         self.len += 1;
     }
 
@@ -186,6 +198,7 @@ impl Default for Around {
                 reach: NONE,
                 share: NONE,
                 part: NONE,
+                haste: NONE,
                 row: [0; MAX_OTHERS],
             },
             walls: ArrayVec::new(),
@@ -201,7 +214,7 @@ impl Default for Around {
 const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES) && MAX_OTHERS <= throng_core::geom::MOST_CONES);
 
 impl Around {
-    /// Looks around from a row.
+    /// Looks around from a row, with haste where one has arrived and one is held up (see [`Others::haste`]).
     #[inline(always)]
     pub fn look<S: Simd>(
         &mut self,
@@ -210,6 +223,7 @@ impl Around {
         intents: &Intents,
         row: usize,
         reach: &Reach,
+        haste: f32,
     ) -> Ego {
         let agents = view.agents;
         let ego = Ego {
@@ -222,7 +236,7 @@ impl Around {
             dt: view.dt,
         };
         self.find_walls(view, &ego, reach);
-        self.find_agents(simd, view, &ego, reach);
+        self.find_agents(simd, view, &ego, reach, haste);
         self.find_movers(view, &ego, reach);
         ego
     }
@@ -250,15 +264,19 @@ impl Around {
     }
 
     #[inline(always)]
-    fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach) {
+    fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach, haste: f32) {
         let agents = view.agents;
         let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
         nearest(simd, view.cells, &agents.id, query, &mut self.crowd, &mut self.nearest);
         let (bodies, others) = (view.cells.bodies(), &mut self.others);
-        let me = Me { id: agents.id[ego.row], responsibility: agents.responsibility[ego.row] };
+        let me = Me {
+            id: agents.id[ego.row],
+            responsibility: agents.responsibility[ego.row],
+            plight: plight(agents, ego.row),
+        };
         others.len = self.nearest.rows().len();
         for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {
-            others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows));
+            others.put(simd, ego, me, haste, block * LANES, rows, &Columns::gather(simd, bodies, rows));
         }
         if !self.walls.is_empty() {
             let hidden = |row: u32| {

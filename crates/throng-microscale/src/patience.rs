@@ -9,7 +9,9 @@
 //!   velocity, a turn of a quarter circle never ends).
 //! - Between walls there is nowhere to turn. Then of two who face each other the one with the higher id backs off and
 //!   steps aside, and the other waits for that instead of turning into a wall.
-//! - Whoever has arrived steps aside for one who is held up and wants to pass, and then goes back to its goal.
+//! - Whoever has arrived steps aside for one who is held up and wants to pass, and then goes back to its goal. The other
+//!   does not turn meanwhile but goes on, and neither looks far ahead: with a long horizon nobody comes close enough for
+//!   the one who stands to make way (four blocks of 500 who change places never do; like this in ten minutes).
 //!
 //! A crowd that is not held up is not changed in a bit: below `tolerance` nothing happens, which keeps ORCA equal to
 //! RVO2 in a sparse crowd.
@@ -41,11 +43,13 @@ throng_core::params! {
         tolerance: f32 = 0.1, "", Limit::from(0.0).up_to(0.99);
         /// How far an agent turns that is held up for good.
         max_turn: f32 = 1.57, "rad", Limit::from(0.0).up_to(3.1);
+        /// How far ahead collisions count with somebody who has arrived and is in the way.
+        arrived_horizon: f32 = 0.25, "s", Limit::above(0.0).up_to(1000.0);
     }
 }
 
 /// Backing off begins at this frustration.
-const YIELD: f32 = 0.3;
+pub(crate) const YIELD: f32 = 0.3;
 /// Somebody within this many sums of radii is met in a narrow place, not only seen.
 const CLOSE: f32 = 4.0;
 
@@ -55,6 +59,8 @@ const CROWD: u32 = 4;
 const CROWD_REACH: f32 = 2.0;
 /// Whoever has arrived keeps this many sums of radii from the way of one who is held up.
 const MAKE_ROOM: f32 = 1.1;
+/// And looks for such a one within so many of them.
+const MAKE_ROOM_AHEAD: f32 = 2.0;
 /// How long before its goal an agent turns less, s.
 const APPROACH: f32 = 2.0;
 
@@ -69,6 +75,12 @@ enum Way {
 }
 
 impl Patience {
+    /// The least part of a collision's time that counts where one has arrived and one is held up, 1/s.
+    #[inline(always)]
+    pub(crate) fn haste(&self) -> f32 {
+        if self.on { 1.0 / self.arrived_horizon } else { 0.0 }
+    }
+
     /// Turns what the agent wants by how much it has been held up. Returns what it will remember.
     #[inline(always)]
     pub(crate) fn turn<S: Simd>(
@@ -127,7 +139,9 @@ impl Patience {
         };
         match way {
             Way::Open => {
-                ego.preferred = self.turned(view, ego, next);
+                if !is_behind_arrived(view, around, ego) {
+                    ego.preferred = self.turned(view, ego, next);
+                }
                 return next;
             }
             Way::Theirs(forwards) if next >= YIELD => {
@@ -181,12 +195,28 @@ fn step_aside(view: View<'_>, intents: &Intents, around: &Around) -> Option<Vec2
             return None;
         }
         let forwards = Vec2::new(intents.vx[row], intents.vy[row]).normalize_or_zero();
-        let from_them = -others.towards(i);
-        let ahead = from_them.dot(forwards);
-        let aside = from_them - ahead * forwards;
-        let in_the_way = ahead > 0.0 && ahead < CLOSE * reach && aside.length() < MAKE_ROOM * reach;
-        in_the_way.then(|| unit_or(aside, -left(forwards)))
+        let aside = in_the_way(-others.towards(i), forwards, reach)?;
+        Some(unit_or(aside, -left(forwards)))
     })
+}
+
+/// Whether somebody who has arrived, and will step aside, is in the agent's way.
+fn is_behind_arrived(view: View<'_>, around: &Around, ego: &Ego) -> bool {
+    let (agents, others) = (view.agents, &around.others);
+    let forwards = ego.preferred.normalize_or_zero();
+    (0..others.len).any(|i| {
+        let row = others.row[i] as usize;
+        row < agents.len()
+            && agents.status[row] == Status::Arrived
+            && in_the_way(others.towards(i), forwards, others.reach[i]).is_some()
+    })
+}
+
+/// How far aside of the way of somebody who walks forwards a place is, where it is in the way.
+fn in_the_way(from_them: Vec2, forwards: Vec2, reach: f32) -> Option<Vec2> {
+    let ahead = from_them.dot(forwards);
+    let aside = from_them - ahead * forwards;
+    (ahead > 0.0 && ahead < MAKE_ROOM_AHEAD * reach && aside.length() < MAKE_ROOM * reach).then_some(aside)
 }
 
 /// 1 far from the goal, less within the last [`APPROACH`] seconds: whoever turns there circles around it.

@@ -143,7 +143,7 @@ impl<M: LocalModel> Local<M> {
         around: &mut Around,
     ) -> Choice {
         let reach = self.model.reach();
-        let mut ego = around.look(simd, view, input, row, &reach);
+        let mut ego = around.look(simd, view, input, row, &reach, self.patience.haste());
         let frustration = self.patience.turn(simd, view, input, around, &mut ego, &reach);
         let velocity = self.model.choose(simd, &ego, around);
         Choice { ego, velocity, frustration }

@@ -36,6 +36,13 @@ const FILES: &[(&str, &str)] = files! {
     "papers/meso-a"
     "papers/meso-b"
     "papers/meso-c"
+    "papers/density-circle-300"
+    "papers/density-circle-500"
+    "papers/density-circle-1000"
+    "papers/density-circle-2000"
+    "papers/density-circle-3000"
+    "papers/density-crossing-600"
+    "papers/density-4-way-2000"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

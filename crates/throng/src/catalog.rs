@@ -6,8 +6,9 @@ use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
 use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
+use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
-use throng_mesoscale::{Groups, Mesoscale};
+use throng_mesoscale::{Density, Groups, Mesoscale};
 use throng_microscale::{Hrvo, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Holonomic, Motion, Separation};
 
@@ -52,6 +53,9 @@ pub struct Block {
 const SNAPE: &str = "Snape et al. 2012, Reciprocal collision avoidance and navigation for video games";
 
 const HE: &str = "He, van den Berg 2013, Meso-scale planning for multi-agent navigation";
+
+const LONG: &str =
+    "Long, Aranha, Kanoh, Collision avoidance algorithm for crowd simulation using density information";
 
 /// A model without parameters.
 struct Plain<Build> {
@@ -132,7 +136,20 @@ static MESOSCALE: LazyLock<Vec<Model<BuildMesoscale>>> = LazyLock::new(|| {
             Box::new(Perception::new(params.collect()))
         },
     };
-    vec![groups]
+    let density: Model<BuildMesoscale> = Model {
+        entry: Entry {
+            name: Density::BLOCK,
+            stage: Stage::Mesoscale,
+            about: Density::ABOUT.trim_ascii(),
+            paper: LONG,
+        },
+        block: block_of::<Density>(),
+        build: |settings, cohorts| {
+            let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
+            Box::new(LookAhead::new(params.collect()))
+        },
+    };
+    vec![groups, density]
 });
 
 static MOTION: LazyLock<Vec<Model<BuildMotion>>> =

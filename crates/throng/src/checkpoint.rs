@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng_core::world::World;
 
-const MAGIC: &[u8; 8] = b"throngC2";
+const MAGIC: &[u8; 8] = b"throngC3";
 
 /// A moment of a run, complete.
 #[derive(Serialize, Deserialize)]

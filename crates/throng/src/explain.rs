@@ -4,7 +4,7 @@ use glam::{DVec2, Vec2};
 use serde::Serialize;
 use throng_core::geom;
 use throng_core::world::View;
-use throng_mesoscale::Perceived;
+use throng_mesoscale::{Look, Perceived, PerceivedGroup};
 use throng_microscale::Seen;
 
 /// What one agent sees and chooses now. Velocities are m/s, places m in the scenario's coordinates.
@@ -30,6 +30,8 @@ pub struct Explanation {
     pub neighbors: Vec<Neighbor>,
     /// Groups that it perceives, nearest first.
     pub groups: Vec<Group>,
+    /// Looks at the crowd ahead: straight on, to the side that it prefers, to the other one.
+    pub looks: Vec<Reading>,
     /// What the mesoscale makes of the preferred velocity.
     pub adapted: Vec2,
     /// Velocities that lead to a collision (VO, RVO, HRVO).
@@ -68,6 +70,19 @@ pub struct Group {
     pub cone: Option<Cone>,
 }
 
+/// A look at the crowd ahead.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reading {
+    /// Where.
+    pub place: [f64; 2],
+    /// How many will be there: those in the same cell as one, those in the cells around as a half.
+    pub density: f32,
+    /// From how many on it is crowded.
+    pub threshold: f32,
+    /// Whether a wall keeps the agent from going there.
+    pub barred: bool,
+}
+
 /// Forbidden velocities between two sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cone {
@@ -95,7 +110,7 @@ pub(crate) struct Wants {
     pub preferred: Vec2,
     /// m from the world's origin.
     pub route: Option<Vec<Vec2>>,
-    pub groups: Vec<Perceived>,
+    pub perceived: Perceived,
     pub adapted: Vec2,
 }
 
@@ -105,8 +120,8 @@ impl From<geom::Cone> for Cone {
     }
 }
 
-impl From<Perceived> for Group {
-    fn from(group: Perceived) -> Group {
+impl From<PerceivedGroup> for Group {
+    fn from(group: PerceivedGroup) -> Group {
         Group { members: group.members, velocity: group.velocity, cone: group.cone.map(Cone::from) }
     }
 }
@@ -116,12 +131,19 @@ impl Explanation {
         let place = |offset: Vec2| (origin + (seen.ego.position + offset).as_dvec2()).to_array();
         let stop = |stop: Vec2| (origin + stop.as_dvec2()).to_array();
         let row = seen.ego.row;
+        let reading = |look: Look| Reading {
+            place: stop(look.place),
+            density: look.reading,
+            threshold: look.threshold,
+            barred: look.barred,
+        };
         Explanation {
             id: view.agents.id[row],
             position: place(Vec2::ZERO),
             velocity: seen.ego.velocity,
             preferred: wants.preferred,
-            groups: wants.groups.into_iter().map(Group::from).collect(),
+            groups: wants.perceived.groups.into_iter().map(Group::from).collect(),
+            looks: wants.perceived.looks.into_iter().map(reading).collect(),
             adapted: wants.adapted,
             route: wants.route.map(|route| route.into_iter().map(stop).collect()),
             wanted: seen.ego.preferred,

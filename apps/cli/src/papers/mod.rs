@@ -1,5 +1,6 @@
 //! `throng papers`: a paper's tables, theirs and ours side by side, and what follows from them.
 
+mod density;
 mod meso;
 mod snape;
 
@@ -31,6 +32,7 @@ struct Paper {
 const PAPERS: &[Paper] = &[
     Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce },
     Paper { name: "meso", title: meso::TITLE, reproduce: meso::reproduce },
+    Paper { name: "density", title: density::TITLE, reproduce: density::reproduce },
 ];
 
 /// A figure of a paper and ours.

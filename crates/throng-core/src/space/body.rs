@@ -1,11 +1,11 @@
 //! What others see of an agent, in half a cache line: whoever looks at ten others touches ten lines and not seventy.
 
 use super::LANES;
-use crate::world::Agents;
+use crate::world::{Agents, Status};
 use fearless_simd::{Simd, f32x8, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 
-/// Properties of a body, the last of them without a use so far.
+/// Properties of a body.
 const PROPERTIES: usize = 8;
 
 /// What others see of an agent. An array, so that many can be turned into columns by shuffles alone.
@@ -30,6 +30,18 @@ pub struct Columns<S: Simd> {
     pub responsibility: f32x16<S>,
     /// Who.
     pub id: u32x16<S>,
+    /// How much it is held up while it walks; [`ARRIVED`] or more where it has arrived.
+    pub plight: f32x16<S>,
+}
+
+/// Added to the plight of those who have arrived.
+pub const ARRIVED: f32 = 4.0;
+
+/// How much a row is held up, told apart by whether it has arrived.
+#[inline(always)]
+pub fn plight(agents: &Agents, row: usize) -> f32 {
+    // Frustration is between -1 and 1.
+    agents.frustration[row] + if agents.status[row] == Status::Arrived { ARRIVED } else { 0.0 }
 }
 
 impl Body {
@@ -45,7 +57,7 @@ impl Body {
             agents.responsibility[row],
             // Never calculated with, only carried: the bits stay what they are.
             f32::from_bits(agents.id[row]),
-            0.0,
+            plight(agents, row),
         ])
     }
 
@@ -73,7 +85,7 @@ impl<S: Simd> Columns<S> {
             }
             vectors = next;
         }
-        let [x, y, vx, vy, radius, responsibility, id, _] = vectors;
-        Columns { x, y, vx, vy, radius, responsibility, id: id.bitcast() }
+        let [x, y, vx, vy, radius, responsibility, id, plight] = vectors;
+        Columns { x, y, vx, vy, radius, responsibility, id: id.bitcast(), plight }
     }
 }

@@ -1,11 +1,13 @@
-//! Who and what is near: a neighbour index over agents sorted in space, and an index of walls.
+//! Who and what is near: a neighbour index over agents sorted in space, an index of walls, and grids without edges.
 
 mod body;
 mod cells;
 mod nearest;
+mod sparse;
 mod walls;
 
-pub use body::{Body, Columns};
+pub use body::{ARRIVED, Body, Columns, plight};
 pub use cells::Cells;
 pub use nearest::{Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, lanes_below, nearest, rows_within};
+pub use sparse::{SparseGrid, TILE, cell_of};
 pub use walls::{Wall, Walls};

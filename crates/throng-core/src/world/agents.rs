@@ -101,13 +101,15 @@ columns! {
 pub struct Detour {
     /// What its preferred velocity is multiplied with, as a complex number: turned by its angle, scaled by its length.
     pub turn: Vec2,
-    /// On which side: 1 left, -1 right, 0 while nothing is in the way.
+    /// On which side a group is passed: 1 left, -1 right, 0 while nothing is in the way.
     pub side: f32,
+    /// To which side to turn from crowds: 1 left, -1 right.
+    pub lean: f32,
 }
 
 impl Default for Detour {
     fn default() -> Detour {
-        Detour { turn: Vec2::X, side: 0.0 }
+        Detour { turn: Vec2::X, side: 0.0, lean: -1.0 }
     }
 }
 

@@ -316,6 +316,7 @@ impl World {
                 a.detour[row].turn.x,
                 a.detour[row].turn.y,
                 a.detour[row].side,
+                a.detour[row].lean,
             ] {
                 hash = mix(hash ^ u64::from(value.to_bits()));
             }
@@ -382,6 +383,15 @@ impl View<'_> {
     #[inline(always)]
     pub fn position(&self, row: usize) -> Vec2 {
         Vec2::new(self.agents.x[row], self.agents.y[row])
+    }
+
+    /// Where a row wants to be; of an area, the point of its edge that is closest to it.
+    #[inline(always)]
+    pub fn goal(&self, row: usize) -> Vec2 {
+        match &self.cohorts[self.agents.cohort[row] as usize].area {
+            Some(ring) => crate::geom::inside_ring(self.position(row), ring).1,
+            None => Vec2::new(self.agents.goal_x[row], self.agents.goal_y[row]),
+        }
     }
 
     /// A row's velocity.

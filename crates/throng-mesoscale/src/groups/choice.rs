@@ -4,9 +4,10 @@
 use super::Groups;
 use super::cluster::Clustering;
 use super::sight::{Looker, Seen, Sight, Span, span};
+use crate::is_open;
 use fearless_simd::{Level, dispatch};
 use glam::Vec2;
-use throng_core::geom::{Cone, SLACK, det, each_free, inside_ring, left};
+use throng_core::geom::{Cone, SLACK, det, each_free};
 use throng_core::world::View;
 
 /// As far as walls are looked for beside an adapted velocity, m.
@@ -24,7 +25,7 @@ pub fn choose(
     sight: &mut Sight,
 ) -> (Vec2, f32) {
     let remembered = view.agents.detour[looker.row].side;
-    let goal = goal(view, looker);
+    let goal = view.goal(looker.row);
     let arrival = looker.position.distance(goal) / preferred.length();
     let in_the_way = |seen: &&Seen| {
         let speed = (preferred - seen.velocity).length();
@@ -48,10 +49,10 @@ pub fn choose(
     let answer = match nearest.reduce(f32::min) {
         None => (preferred, remembered),
         Some(distance) => {
-            let is_open = |velocity: &Vec2| is_open(view, looker, *velocity, distance);
+            let leads_out = |velocity: &Vec2| leads_out(view, looker, *velocity, distance);
             let either =
                 adapted(&cones, preferred, view.agents.max_speed[looker.row], !view.walls.all().is_empty());
-            pick(either.map(|found| found.filter(is_open)), preferred, remembered)
+            pick(either.map(|found| found.filter(leads_out)), preferred, remembered)
         }
     };
     sight.cones = cones;
@@ -102,15 +103,6 @@ fn pick([left, right]: [Option<Vec2>; 2], preferred: Vec2, remembered: f32) -> (
     }
 }
 
-/// Where the agent wants to be; of an area, the point closest to it.
-fn goal(view: View<'_>, looker: &Looker) -> Vec2 {
-    let agents = view.agents;
-    match &view.cohorts[agents.cohort[looker.row] as usize].area {
-        Some(ring) => inside_ring(looker.position, ring).1,
-        None => Vec2::new(agents.goal_x[looker.row], agents.goal_y[looker.row]),
-    }
-}
-
 /// Whether a group consists of those with whom the agent walks.
 fn are_mates(view: View<'_>, members: &[u32], looker: &Looker) -> bool {
     let is_mate = |cohort| members.iter().all(|&row| view.agents.cohort[row as usize] == cohort);
@@ -128,16 +120,8 @@ fn is_destination(view: View<'_>, members: &[u32], seen: &Seen, looker: &Looker,
     among || distance < 0.0
 }
 
-/// Whether no wall is in the way of a velocity, at least as far as the group is, for a body and not only for its middle.
-fn is_open(view: View<'_>, looker: &Looker, velocity: Vec2, distance: f32) -> bool {
-    if view.walls.all().is_empty() {
-        return true;
-    }
-    let way =
-        velocity.normalize_or_zero() * (distance + looker.radius).min(WALL_LOOK).max(2.0 * looker.radius);
-    // Only at the far end: where the agent stands, it may touch a wall.
-    let aside = left(way.normalize_or_zero()) * looker.radius;
-    [-aside, Vec2::ZERO, aside]
-        .into_iter()
-        .all(|aside| !view.walls.block_far(looker.position, looker.position + way + aside))
+/// Whether no wall is in the way of a velocity, at least as far as the group is.
+fn leads_out(view: View<'_>, looker: &Looker, velocity: Vec2, distance: f32) -> bool {
+    let far = (distance + looker.radius).min(WALL_LOOK).max(2.0 * looker.radius);
+    is_open(view, looker.position, velocity.normalize_or_zero() * far, looker.radius)
 }

@@ -188,20 +188,20 @@ impl Mesoscale for Perception {
                     } else {
                         model.adapt(view, row, preferred, work)
                     };
-                    detour[i] = Detour { turn: ratio(adapted.0, preferred), side: adapted.1 };
+                    detour[i] = Detour { turn: ratio(adapted.0, preferred), side: adapted.1, ..detour[i] };
                     (vx[i], vy[i]) = detour[i].turn.rotate(preferred).into();
                 }
             });
         });
     }
 
-    fn explain(&mut self, view: View<'_>, _: &Intents, row: usize) -> Vec<Perceived> {
+    fn explain(&mut self, view: View<'_>, _: &Intents, row: usize) -> Perceived {
         self.cluster(view);
         let cohort = view.agents.cohort[row] as usize;
         let (clustering, lookout) = &self.clusterings[self.kind[cohort]];
         let looker = alone(view, row, clustering);
         let mut sight = Sight::default();
         sight.look(view, clustering, lookout, &self.params[cohort], &looker);
-        sight.tell(view, clustering)
+        Perceived { groups: sight.tell(view, clustering), ..Perceived::default() }
     }
 }

@@ -3,7 +3,7 @@
 use super::Groups;
 use super::cluster::{Clustering, Group};
 use super::lookout::Lookout;
-use crate::Perceived;
+use crate::PerceivedGroup;
 use fearless_simd::{Level, Simd, dispatch, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use std::ops::Range;
@@ -218,8 +218,8 @@ impl Sight {
     }
 
     /// For people and tests to read.
-    pub fn tell(&self, view: View<'_>, clustering: &Clustering) -> Vec<Perceived> {
-        let one = |seen: &Seen| Perceived {
+    pub fn tell(&self, view: View<'_>, clustering: &Clustering) -> Vec<PerceivedGroup> {
+        let one = |seen: &Seen| PerceivedGroup {
             members: self.members(clustering, seen).iter().map(|&row| view.agents.id[row as usize]).collect(),
             velocity: seen.velocity,
             cone: (!seen.among).then_some(seen.cone),

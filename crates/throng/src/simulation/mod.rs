@@ -17,7 +17,7 @@ use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::{Gone, Status, World};
 use throng_macroscale::Macroscale;
-use throng_mesoscale::Mesoscale;
+use throng_mesoscale::{Mesoscale, Perceived};
 use throng_microscale::{Microscale, Rows};
 use throng_motion::Bodies;
 
@@ -211,15 +211,18 @@ impl Simulation {
         });
         intents.detour.copy_from_slice(&view.agents.detour);
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
-        let mut groups = Vec::new();
+        let mut perceived = Perceived::default();
         let mesoscale = &mut self.stages.mesoscale;
         self.pool.install(|| {
             for model in mesoscale {
-                groups.extend(model.explain(view, intents, row));
+                let more = model.explain(view, intents, row);
+                perceived.groups.extend(more.groups);
+                perceived.looks.extend(more.looks);
                 model.run(view, intents);
             }
         });
-        let wants = Wants { preferred, route, groups, adapted: Vec2::new(intents.vx[row], intents.vy[row]) };
+        let wants =
+            Wants { preferred, route, perceived, adapted: Vec2::new(intents.vx[row], intents.vy[row]) };
         let seen = local.model.explain(view, intents, row);
         Some(Explanation::new(view, self.world.origin, wants, &seen))
     }

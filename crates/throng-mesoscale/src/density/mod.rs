@@ -1,0 +1,205 @@
+//! # Density look-ahead (Long, Aranha, Kanoh)
+//! Everybody is expected to be a little ahead of itself; whoever finds that it will be crowded there turns aside before it
+//! is in the jam.
+//!
+//! What the paper says, and what it leaves open:
+//! - The crowd is counted in the cells of a grid, everybody where it will be after `look` metres along its heading
+//!   (`field`, figure 3). Nobody is expected beyond its goal, or behind a wall; those who stand count where they stand. One
+//!   who sets off heads where it wants to.
+//! - An agent does not count itself.
+//! - Crowded ahead: turn by 45° to the preferred side. Crowded there too: by 45° to the other side, which is preferred
+//!   from then on (figure 4). Figure 5's loop never ends where all is crowded; this one looks twice.
+//! - Where an agent is nearer to its goal than [`NEAR`] looks, it does not turn. To look one length ahead is not enough: a
+//!   block of people that assembles is a crowd to each of its members, and they would circle around it.
+//! - Nobody turns into a wall, nor so far that it loses the next stop of its route from sight.
+//! - The threshold is a count and depends on the size of cells. `persons_per_m2` says the same for all sizes.
+//!
+//! Weighed and left: not to count those who walk along (crowds do not spread before they meet, and four blocks take half as
+//! long again), the least crowded of five directions (no sooner, and they turn back), turning to one side only.
+
+mod field;
+
+use crate::{Mesoscale, Perceived, is_open};
+use field::Field;
+use glam::Vec2;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::f32::consts::FRAC_1_SQRT_2;
+use throng_core::CHUNK;
+use throng_core::geom::unit_or;
+use throng_core::handover::Intents;
+use throng_core::world::{Status, View};
+
+throng_core::params! {
+    /// Agents turn aside from where it will be crowded ahead, before they are in the jam.
+    pub struct Density("density") {
+        /// Side of the cells that the crowd is counted in.
+        cell: f32 = 5.0, "m", Limit::above(0.01).up_to(1000.0);
+        /// How far ahead everybody is expected to be, and looks.
+        look: f32 = 8.0, "m", Limit::above(0.0).up_to(1000.0);
+        /// From this count on a place is crowded: those in its cell as one, those in the eight around it as a half.
+        threshold: f32 = 5.0, "", Limit::above(0.0).up_to(1e6);
+        /// The same as a density, whatever the size of cells; the count is not used where this is above 0.
+        persons_per_m2: f32 = 0.0, "1/m2", Limit::from(0.0).up_to(100.0);
+    }
+}
+
+/// Nearer to the goal than this many looks nobody turns away from it.
+const NEAR: f32 = 3.0;
+/// Slower than this part of its preferred speed nobody has a heading, only a wish.
+const STANDS: f32 = 0.1;
+
+/// The model at work: who judges how, and what all share of it.
+pub struct LookAhead {
+    /// By cohort.
+    params: Vec<Density>,
+    /// By cohort: which field it reads.
+    kind: Vec<usize>,
+    fields: Vec<Field>,
+}
+
+/// A look in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Look {
+    /// The place that was looked at, m from the world's origin.
+    pub place: Vec2,
+    /// What was read there.
+    pub reading: f32,
+    /// From which reading on it is crowded.
+    pub threshold: f32,
+    /// Whether a wall is in the way, or the route would be lost from sight.
+    pub barred: bool,
+}
+
+impl Look {
+    fn is_free(&self) -> bool {
+        self.reading < self.threshold && !self.barred
+    }
+}
+
+/// Straight ahead, and by 45° to one side and to the other.
+fn turns(lean: f32) -> [Vec2; 3] {
+    let side = FRAC_1_SQRT_2 * lean;
+    [Vec2::X, Vec2::new(FRAC_1_SQRT_2, side), Vec2::new(FRAC_1_SQRT_2, -side)]
+}
+
+impl LookAhead {
+    /// For cohorts with these parameters.
+    pub fn new(params: Vec<Density>) -> LookAhead {
+        let mut fields: Vec<Field> = Vec::new();
+        let mut kind = Vec::new();
+        for density in &params {
+            let place = fields.iter().position(|field| field.side() == density.cell);
+            kind.push(place.unwrap_or_else(|| {
+                fields.push(Field::new(density.cell));
+                fields.len() - 1
+            }));
+        }
+        LookAhead { params, kind, fields }
+    }
+
+    fn count(&mut self, view: View<'_>, intents: &Intents) {
+        let params = &self.params;
+        let will_be = |row: usize| {
+            let look = params[view.agents.cohort[row] as usize].look;
+            will_be(view, row, Vec2::new(intents.vx[row], intents.vy[row]), look)
+        };
+        for field in &mut self.fields {
+            field.count(view.agents.len(), will_be);
+        }
+    }
+
+    /// The velocity of one agent, and the side that it prefers from now on.
+    #[inline(always)]
+    fn adapt(&self, view: View<'_>, row: usize, preferred: Vec2, aim: Vec2, lean: f32) -> (Vec2, f32) {
+        let look = self.params[view.agents.cohort[row] as usize].look;
+        if preferred == Vec2::ZERO
+            || view.agents.status[row] != Status::Walking
+            || view.goal(row).distance_squared(view.position(row)) < (NEAR * look).powi(2)
+        {
+            return (preferred, lean);
+        }
+        let free =
+            |turn: &Vec2| self.look(view, row, turn.rotate(preferred), aim, *turn != Vec2::X).is_free();
+        let turns = turns(lean);
+        if free(&turns[0]) {
+            return (preferred, lean);
+        }
+        if free(&turns[1]) {
+            return (turns[1].rotate(preferred), lean);
+        }
+        // As in the paper the other side is taken though it may be crowded as well, but never into a wall.
+        let other = self.look(view, row, turns[2].rotate(preferred), aim, true);
+        if other.barred { (preferred, lean) } else { (turns[2].rotate(preferred), -lean) }
+    }
+
+    /// Looks in a direction.
+    #[inline(always)]
+    fn look(&self, view: View<'_>, row: usize, towards: Vec2, aim: Vec2, turned: bool) -> Look {
+        let cohort = view.agents.cohort[row] as usize;
+        let (params, field) = (&self.params[cohort], &self.fields[self.kind[cohort]]);
+        let from = view.position(row);
+        let place = from + unit_or(towards, Vec2::ZERO) * params.look;
+        let threshold = if params.persons_per_m2 > 0.0 {
+            field.reading_of(params.persons_per_m2)
+        } else {
+            params.threshold
+        };
+        let barred = turned && is_barred(view, row, place, aim);
+        Look { place, reading: field.read(row, place), threshold, barred }
+    }
+}
+
+/// Where a row will be soon.
+#[inline(always)]
+fn will_be(view: View<'_>, row: usize, preferred: Vec2, look: f32) -> Vec2 {
+    let (place, agents) = (view.position(row), view.agents);
+    if agents.status[row] != Status::Walking {
+        return place;
+    }
+    let velocity = view.velocity(row);
+    let stands = velocity.length_squared() < (STANDS * agents.preferred_speed[row]).powi(2);
+    let heading = unit_or(if stands { preferred } else { velocity }, Vec2::ZERO);
+    let ahead = place + heading * look.min(view.goal(row).distance(place));
+    // Nobody walks through a wall; whoever heads for one will be near it.
+    if !view.walls.all().is_empty() && view.walls.block_far(place, ahead) { place } else { ahead }
+}
+
+/// Whether a wall is in the way to a place, or between it and the next stop of the route where that is seen now.
+fn is_barred(view: View<'_>, row: usize, place: Vec2, aim: Vec2) -> bool {
+    if view.walls.all().is_empty() {
+        return false;
+    }
+    let from = view.position(row);
+    !is_open(view, from, place - from, view.agents.radius[row])
+        || !view.walls.block_far(from, aim) && view.walls.block_far(place, aim)
+}
+
+impl Mesoscale for LookAhead {
+    fn run(&mut self, view: View<'_>, intents: &mut Intents) {
+        self.count(view, intents);
+        let model = &*self;
+        let columns = (
+            intents.vx.par_chunks_mut(CHUNK),
+            intents.vy.par_chunks_mut(CHUNK),
+            intents.aim.par_chunks(CHUNK),
+            intents.detour.par_chunks_mut(CHUNK),
+        );
+        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim, detour))| {
+            for (i, detour) in detour.iter_mut().enumerate() {
+                let (row, preferred) = (chunk * CHUNK + i, Vec2::new(vx[i], vy[i]));
+                let (velocity, lean) = model.adapt(view, row, preferred, aim[i], detour.lean);
+                detour.lean = lean;
+                (vx[i], vy[i]) = velocity.into();
+            }
+        });
+    }
+
+    fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Perceived {
+        self.count(view, intents);
+        let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
+        let look =
+            |turn: Vec2| self.look(view, row, turn.rotate(preferred), intents.aim[row], turn != Vec2::X);
+        Perceived { looks: turns(view.agents.detour[row].lean).map(look).to_vec(), ..Perceived::default() }
+    }
+}
