@@ -282,6 +282,23 @@ fn whoever_is_pressed_into_a_corner_gets_out() {
     }
 }
 
+/// Between what ways keep away from walls and what counts as a tangent nobody had a way.
+#[test]
+fn whoever_is_a_hair_too_near_to_a_wall_has_a_way() {
+    let mut walls = outline(&block([-10.0, -10.0], [10.0, 10.0]));
+    walls.extend(obstacle(&block([0.0, -10.0], [1.0, 5.0])));
+    let radius = 0.3;
+    for share in (0..40).map(|i| 0.985 + 0.0005 * i as f32) {
+        let beside = Vec2::new(-share * radius, -3.0);
+        let (there, back) = (Walker { from: beside, to: Vec2::new(5.0, -3.0), radius }, Vec2::new(5.0, -3.0));
+        let back = Walker { from: back, to: beside, radius };
+        for (way, route) in ["there", "back"].iter().zip(routes(&world(walls.clone(), &[there, back]))) {
+            let found = route.as_deref().map_or(f64::INFINITY, length);
+            assert!((18.0..19.5).contains(&found), "{share} radii away, {way}: {found} m");
+        }
+    }
+}
+
 /// Two pieces in one line: it is nearer to one than its radius, and the other one was as far as it should be.
 #[test]
 fn a_wall_in_two_pieces_holds_nobody_who_is_pressed_against_it() {
