@@ -257,6 +257,18 @@ pub struct FloorPlan {
     pub walls: Vec<Vec<DVec2>>,
 }
 
+impl FloorPlan {
+    /// Does what an event does to the map. Says whether it changes it.
+    pub(crate) fn change(&mut self, action: &Action) -> bool {
+        match action {
+            Action::AddObstacle { name, polygon } => self.obstacles.push((name.clone(), polygon.clone())),
+            Action::RemoveObstacle(name) => self.obstacles.retain(|(other, _)| other != name),
+            Action::Retarget { .. } => return false,
+        }
+        true
+    }
+}
+
 /// Agents that have most things in common.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cohort {

@@ -335,12 +335,7 @@ impl Plan {
     }
 
     fn change_map(&mut self, event: usize) {
-        match &self.events[event].action {
-            Action::AddObstacle { name, polygon } => self.map.obstacles.push((name.clone(), polygon.clone())),
-            Action::RemoveObstacle(name) => self.map.obstacles.retain(|(other, _)| other != name),
-            Action::Retarget { .. } => return,
-        }
-        self.map_changes += 1;
+        self.map_changes += usize::from(self.map.change(&self.events[event].action));
     }
 
     fn retarget(&self, world: &mut World, cohort: usize, goals: &[Goal]) {
