@@ -87,8 +87,8 @@ throng() {
     "$target/release/throng" "$@"
 }
 
-# Its findings are about speed, and a busy machine can miss one: told, but no failure. Anything else is one.
-# Speed on a busy machine says little: a finding that does not hold is shown, and only a failure to run fails.
+# Speed on a busy machine says little: a finding that does not hold is shown, and only a failure to run fails. What is
+# not about speed is held to its bars by the tests (apps/cli/tests/json.rs).
 shown() {
     local code=0
     "$@" || code=$?

@@ -19,6 +19,11 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Says what is hardly meant, and does not hold anything up.
+pub fn warn(text: &str) {
+    note(&format!("warning: {text}"));
+}
+
 /// Says what went wrong. Messages name the file and the way out themselves, so what lies behind them is not repeated.
 pub fn complain(error: &anyhow::Error) {
     note(&format!("error: {}", error.to_string().replace('\n', "\n       ")));

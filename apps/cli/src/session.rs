@@ -9,6 +9,7 @@ use throng::Simulation;
 use throng::checkpoint::{Checkpoint, CheckpointError};
 use throng::metrics::{Metrics, Report};
 use throng::record::{RecordError, Recorder, Recording};
+use throng::simulation::Stranded;
 
 /// A run in progress.
 pub struct Session {
@@ -47,6 +48,8 @@ pub struct Outcome {
     pub ended: Ended,
     /// Its figures.
     pub report: Report,
+    /// The first of those who have no way to their goals.
+    pub first_stranded: Option<Stranded>,
     /// The file that it was recorded to.
     pub recording: Option<Recording>,
 }
@@ -73,8 +76,10 @@ impl Session {
         let ended = self.steps(&mut watch).map_err(|error| self.stopped(error))?;
         let finished = self.recorder.take().map(Recorder::finish).transpose();
         let recording = finished.map_err(|error| self.stopped(error.into()))?;
-        let report = Report::new(&self.simulation, &self.metrics, self.begin.elapsed());
-        Ok(Outcome { ended, report, recording })
+        let report = Report::new(&mut self.simulation, &self.metrics, self.begin.elapsed());
+        let stranded = if report.no_path > 0 { self.simulation.stranded() } else { Vec::new() };
+        let first_stranded = stranded.into_iter().next();
+        Ok(Outcome { ended, report, first_stranded, recording })
     }
 
     fn steps(&mut self, watch: &mut impl FnMut(&Simulation)) -> Result<Ended, Trouble> {

@@ -5,6 +5,7 @@ use crate::progress::duration;
 use crate::session::{Ended, Outcome};
 use throng::metrics::Report;
 use throng::scenario::Scenario;
+use throng::simulation::Stranded;
 
 /// A run in a few lines.
 pub fn of(scenario: &Scenario, outcome: &Outcome) -> String {
@@ -17,8 +18,9 @@ pub fn of(scenario: &Scenario, outcome: &Outcome) -> String {
         ("took", took(report)),
         ("state", format!("{} (seed {})", report.state_hash, report.seed)),
     ];
+    let stranded = outcome.first_stranded.as_ref().map(|first| ("no path", no_path(report, first)));
     let recorded = outcome.recording.as_ref().map(|recording| ("recorded", recording.to_string()));
-    let rows = rows.into_iter().chain(recorded);
+    let rows = rows.into_iter().chain(stranded).chain(recorded);
     output::table(0, &rows.map(|(label, text)| [label.into(), text]).collect::<Vec<_>>())
 }
 
@@ -58,6 +60,16 @@ fn ended(Outcome { ended, report, .. }: &Outcome) -> String {
         text += &format!("; {} put aside because their numbers stopped making sense", report.put_aside);
     }
     text
+}
+
+/// `12 agents have no way to their goals (first: id 34 of cohort robots at (3.5, 2.0))`.
+fn no_path(report: &Report, first: &Stranded) -> String {
+    let who = match report.no_path {
+        1 => "1 agent has no way to its goal".to_owned(),
+        many => format!("{many} agents have no way to their goals"),
+    };
+    let Stranded { id, cohort, position: [x, y] } = first;
+    format!("{who} (first: id {id} of cohort {cohort} at ({x:.1}, {y:.1}))")
 }
 
 fn walked(report: &Report) -> String {

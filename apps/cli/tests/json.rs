@@ -45,6 +45,25 @@ fn papers_as_json() {
     }
 }
 
+/// How far people walk and who arrives does not depend on how busy a machine is, so it must hold in every run; only the
+/// times may miss their bars.
+#[test]
+fn lengths_and_arrivals_of_meso_hold_in_the_short_version() {
+    let (code, told) = throng(&["papers", "meso", "--json", "--quick"]);
+    check_findings(code, &told["findings"]);
+    let named = |part: &str| {
+        let findings = told["findings"].as_array().unwrap().iter();
+        findings.filter(|finding| finding["name"].as_str().unwrap().contains(part)).collect::<Vec<_>>()
+    };
+    for part in ["path length of individuals", "all arrive"] {
+        assert_eq!(named(part).len(), 3, "A, B and C");
+    }
+    for finding in named("").iter().filter(|finding| !finding["name"].as_str().unwrap().contains("time per"))
+    {
+        assert_eq!(finding["holds"], true, "{finding}");
+    }
+}
+
 #[test]
 fn papers_are_listed() {
     let (code, told) = throng(&["papers", "--json"]);

@@ -167,3 +167,57 @@ fn pictures_that_cannot_be_drawn() {
     desk.refuses("render run.sqlite", "--output");
     assert!(!desk.path("a.png").exists());
 }
+
+/// It was said that this is not a whole checkpoint, as if the disk had failed.
+#[test]
+fn a_checkpoint_of_another_version_is_called_that() {
+    let desk = Desk::new();
+    for version in ["throngC1", "throngC9"] {
+        desk.write("old.ck", &format!("{version}xxxxxxxxxxxxxxxxxxxxxxxx"));
+        desk.refuses("run --resume old.ck", "a checkpoint of another version of throng");
+        desk.refuses("run --resume old.ck", "start the run again");
+    }
+    desk.write("noise.ck", "throng");
+    desk.refuses("run --resume noise.ck", "it does not begin like one");
+}
+
+/// Cohort members that keep together do so by `groups`; without it the key did nothing and nobody said so.
+#[test]
+fn keeping_together_without_groups_is_warned_of() {
+    let desk = Desk::new();
+    desk.write(
+        "family.toml",
+        "format = 1\nuntil = 1\n[pipeline]\nmesoscale = [\"groups\"]\n[[agents]]\nname = \"family\"\ntogether = true\n\
+         place = { points = [[0, 0], [0, 1]] }\ngoal = { offset = [9, 0] }\n",
+    );
+    let warning = "warning: cohort `family` has together = true, which does nothing without `groups`";
+    for line in ["check family.toml", "run family.toml"] {
+        assert_eq!(desk.works(line).err, "", "{line}");
+    }
+    let answer = desk.works("run family.toml --mesoscale none --report -");
+    assert!(answer.err.contains(warning), "{}", answer.err);
+    assert_eq!(answer.json()["agents"], 2);
+    desk.write("alone.toml", &String::from_utf8(desk.read("family.toml")).unwrap().replace("\"groups\"", ""));
+    assert!(desk.works("check alone.toml").err.contains(warning));
+}
+
+/// Whoever has no way stood there, and the summary knew nothing of it.
+#[test]
+fn who_has_no_way_is_told() {
+    let desk = Desk::new();
+    let room = "format = 1\nuntil = 3\n[pipeline]\nmacroscale = \"visibility-graph\"\n[map]\n\
+                walkable = \"POLYGON ((100 0, 120 0, 120 10, 100 10, 100 0))\"\n\
+                obstacles = [[[109, -1], [110, -1], [110, 11], [109, 11]]]\n\
+                [[agents]]\nname = \"free\"\nplace = { points = [[101, 5]] }\ngoal = { point = [108, 5] }\n\
+                [[agents]]\nname = \"robots\"\nplace = { points = [[104, 2], [104, 8]] }\ngoal = { point = [115, 5] }\n";
+    desk.write("room.toml", room);
+    let answer = desk.works("run room.toml");
+    let line = "2 agents have no way to their goals (first: id 1 of cohort robots at (104.0, 2.0))";
+    assert!(answer.out.contains(line), "{}", answer.out);
+    assert_eq!(desk.report("run room.toml")["no_path"], 2);
+    assert_eq!(desk.report("run room.toml --macroscale straight")["no_path"], 0);
+    assert!(!desk.works("run room.toml --macroscale straight").out.contains("no way"));
+    // A run that has ended already says the same when it is taken up again.
+    desk.works("run room.toml --checkpoint room.ck");
+    assert!(desk.works("run --resume room.ck").out.contains(line));
+}

@@ -18,6 +18,11 @@ pub trait Macroscale: Send + Sync {
     /// Writes every agent's preferred velocity.
     fn run(&mut self, view: View<'_>, out: &mut Intents);
 
+    /// The rows, ascending, that had no way to their goals in the last [`run`](Macroscale::run).
+    fn stranded(&self) -> &[u32] {
+        &[]
+    }
+
     /// A row's whole way from where it is to its goal, m from the world's origin. `None` where there is no way, or where
     /// the model does not think in ways.
     fn route(&mut self, _view: View<'_>, _row: usize) -> Option<Vec<Vec2>> {

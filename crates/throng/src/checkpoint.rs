@@ -15,6 +15,9 @@ use throng_core::world::World;
 
 const MAGIC: &[u8; 8] = b"throngC3";
 
+/// How the checkpoints of all versions begin; the next byte tells them apart.
+const FAMILY: &[u8; 7] = b"throngC";
+
 /// A moment of a run, complete.
 #[derive(Serialize, Deserialize)]
 pub struct Checkpoint {
@@ -48,6 +51,18 @@ pub enum CheckpointError {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+    /// It is one, but not as this version writes them.
+    #[error(
+        "{path}: a checkpoint of another version of throng (its format is {found}, this one reads {known}); go on with \
+         the version that wrote it, or start the run again",
+        path = path.display(), known = char::from(MAGIC[FAMILY.len()])
+    )]
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// How its format is numbered.
+        found: char,
     },
     /// Its scenario cannot be read by this version.
     #[error(transparent)]
@@ -90,7 +105,12 @@ impl Checkpoint {
         let bytes =
             std::fs::read(path).map_err(|reason| CheckpointError::Io { path: path.into(), reason })?;
         let broken = |reason: &str| CheckpointError::Broken { path: path.into(), reason: reason.into() };
-        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| broken("it does not begin like one"))?;
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| match bytes.strip_prefix(FAMILY) {
+            Some([version, ..]) if version.is_ascii_alphanumeric() => {
+                CheckpointError::OtherVersion { path: path.into(), found: char::from(*version) }
+            }
+            _ => broken("it does not begin like one"),
+        })?;
         let (sum, body) = rest.split_first_chunk::<8>().ok_or_else(|| broken("it is cut off"))?;
         if u64::from_le_bytes(*sum) != checksum(body) {
             return Err(broken("its checksum is wrong"));

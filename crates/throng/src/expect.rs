@@ -36,6 +36,7 @@ const FIGURES: &[Figure] = &[
     Figure { name: "agents", bound: Bound::Exactly, of: |report| Some(report.agents as f64) },
     Figure { name: "arrived", bound: Bound::Exactly, of: |report| Some(report.arrived as f64) },
     Figure { name: "put_aside", bound: Bound::Exactly, of: |report| Some(report.put_aside as f64) },
+    Figure { name: "no_path", bound: Bound::Exactly, of: |report| Some(report.no_path as f64) },
     Figure { name: "steps", bound: Bound::Exactly, of: |report| Some(report.steps as f64) },
     Figure { name: "simulated_s", bound: Bound::AtMost, of: |report| Some(report.simulated_s) },
     Figure { name: "mean_travel_s", bound: Bound::AtMost, of: |report| report.mean_travel_s },
@@ -151,7 +152,7 @@ mod tests {
         while !simulation.is_done() {
             simulation.step();
         }
-        Report::new(&simulation, &Metrics::default(), Duration::from_secs(1))
+        Report::new(&mut simulation, &Metrics::default(), Duration::from_secs(1))
     }
 
     fn outcome(key: &str, expected: f64) -> Outcome {

@@ -16,8 +16,10 @@ pub struct Explanation {
     pub position: [f64; 2],
     /// How it moves.
     pub velocity: Vec2,
-    /// Its way to the goal, from where it is; none where the macroscale knows no way or does not think in ways.
+    /// Its way to the goal, from where it is; none where there is no way, or the macroscale does not think in ways.
     pub route: Option<Vec<[f64; 2]>>,
+    /// Whether there is no way to the goal.
+    pub no_path: bool,
     /// What the macroscale asks of it.
     pub preferred: Vec2,
     /// What it asks of its local model: the adapted velocity, turned where it has been held up.
@@ -110,6 +112,7 @@ pub(crate) struct Wants {
     pub preferred: Vec2,
     /// m from the world's origin.
     pub route: Option<Vec<Vec2>>,
+    pub no_way: bool,
     pub perceived: Perceived,
     pub adapted: Vec2,
 }
@@ -146,6 +149,7 @@ impl Explanation {
             looks: wants.perceived.looks.into_iter().map(reading).collect(),
             adapted: wants.adapted,
             route: wants.route.map(|route| route.into_iter().map(stop).collect()),
+            no_path: wants.no_way,
             wanted: seen.ego.preferred,
             chosen: seen.chosen,
             frustration: view.agents.frustration[row],

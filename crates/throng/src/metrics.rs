@@ -117,6 +117,8 @@ pub struct Report {
     pub arrived: usize,
     /// Agents that were put aside because their numbers stopped making sense.
     pub put_aside: usize,
+    /// Agents that have no way to their goals at the end; 0 where the macroscale does not think in ways.
+    pub no_path: usize,
     /// Mean time from an agent's start to its arrival, s; over those that arrived, `null` where nobody did.
     pub mean_travel_s: Option<f64>,
     /// Sum over agents, m.
@@ -145,7 +147,8 @@ pub struct Report {
 
 impl Report {
     /// Reports on a run that took `wall` so far.
-    pub fn new(simulation: &Simulation, metrics: &Metrics, wall: Duration) -> Report {
+    pub fn new(simulation: &mut Simulation, metrics: &Metrics, wall: Duration) -> Report {
+        let no_path = simulation.stranded().len();
         let timings = simulation.timings();
         let per_step = |time: Duration| time.as_secs_f64() * 1e6 / timings.steps.max(1) as f64;
         let (length, by_cohort) = simulation.path_lengths();
@@ -158,6 +161,7 @@ impl Report {
             agents: simulation.agents(),
             arrived: simulation.arrived(),
             put_aside: simulation.put_aside(),
+            no_path,
             mean_travel_s: simulation.mean_travel(),
             path_length_m: length,
             path_length_by_cohort: by_cohort,

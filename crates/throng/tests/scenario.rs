@@ -804,3 +804,36 @@ const VALUES: &[&str] = &[
     "expect",
     "expect.arrived",
 ];
+
+/// Goals of an event were held against the map of the beginning: one inside an obstacle that had been put up was sound.
+#[test]
+fn new_goals_are_held_against_the_map_of_that_time() {
+    let events = |events: &str| {
+        let text = format!(
+            "format = 1\n[[agents]]\nname = 'a'\nplace = {{ points = [[0, 0]] }}\ngoal = {{ point = [10, 0] }}\n{events}"
+        );
+        Scenario::parse(&text, "events.toml", None).map_err(|error| error.to_string())
+    };
+    let add = |at: f64| {
+        format!(
+            "[[events]]\nat = {at}\nadd_obstacle = {{ name = 'box', polygon = [[15, -3], [20, -3], [20, 3], [15, 3]] }}\n"
+        )
+    };
+    let remove = |at: f64| format!("[[events]]\nat = {at}\nremove_obstacle = 'box'\n");
+    let goal = |at: f64| {
+        format!("[[events]]\nat = {at}\nretarget = {{ cohort = 'a', goal = {{ point = [17, 0] }} }}\n")
+    };
+    let error = events(&(add(2.0) + &goal(5.0))).unwrap_err();
+    assert!(
+        error.contains("events[1].retarget.goal.point") && error.contains("inside obstacle `box`"),
+        "{error}"
+    );
+    // In the order of time, whatever the order in the file.
+    assert!(events(&(goal(5.0) + &add(2.0))).is_err());
+    // Before it is put up, after it was taken away, and behind a barrier that will go.
+    assert!(events(&(goal(1.0) + &add(2.0))).is_ok());
+    assert!(events(&(add(2.0) + &remove(3.0) + &goal(5.0))).is_ok());
+    assert!(events(&(add(2.0) + &goal(5.0) + &remove(8.0))).is_ok());
+    // Put up again, and for good.
+    assert!(events(&(add(2.0) + &remove(3.0) + &add(4.0) + &goal(5.0))).is_err());
+}

@@ -112,6 +112,42 @@ fn whoever_cannot_reach_its_goal_stands_still() {
     (0..30).for_each(|_| simulation.step());
     let told = simulation.explain(0).unwrap();
     assert_eq!((told.position, told.route, told.preferred), ([4.0, 5.0], None, Vec2::ZERO));
+    assert!(told.no_path);
+    let stranded = simulation.stranded();
+    assert_eq!((stranded.len(), stranded[0].id, stranded[0].position), (1, 0, [4.0, 5.0]));
+}
+
+#[test]
+fn no_way_is_not_the_same_as_not_thinking_in_ways() {
+    let body = "[map]\nobstacles = [[[9, -1], [10, -1], [10, 11], [9, 11]]]\n\
+                [[agents]]\nplace = { points = [[4, 5]] }\ngoal = { point = [15, 5] }\n";
+    let mut ways = simulate(body);
+    let told = ways.explain(0).unwrap();
+    assert!(told.route.is_some() && !told.no_path && ways.stranded().is_empty());
+    let text = format!("format = 1\n[pipeline]\nmacroscale = \"straight\"\n{body}");
+    let scenario = Scenario::parse(&text, "straight.toml", None).unwrap();
+    let mut straight = Simulation::with_threads(&scenario, 1).unwrap();
+    let told = straight.explain(0).unwrap();
+    assert!(told.route.is_none() && !told.no_path && straight.stranded().is_empty());
+}
+
+/// More than eight radii were put into eight classes with as many radii in each, and people shared one with the robot:
+/// planned for a radius of 1 m, they had no way through the door.
+#[test]
+fn a_robot_does_not_keep_people_from_a_door() {
+    let mut simulation = simulate(
+        "[map]\nwalkable = \"POLYGON ((0 0, 40 0, 40 20, 0 20, 0 0))\"\n\
+         obstacles = [[[18, 0], [22, 0], [22, 9], [18, 9]], [[18, 10.5], [22, 10.5], [22, 20], [18, 20]]]\n\
+         [[agents]]\nname = \"people\"\nradius = { uniform = [0.2, 0.3] }\ncount = 100\n\
+         place = { grid = { from = [2, 2], columns = 10, spacing = 1 } }\n\
+         goal = { polygon = [[30, 2], [38, 2], [38, 18], [30, 18]] }\non_arrival = \"leave\"\n\
+         [[agents]]\nname = \"robot\"\nradius = 1.0\nplace = { points = [[35, 10]] }\ngoal = { point = [36, 10] }\n",
+    );
+    assert!(simulation.stranded().is_empty(), "{:?}", simulation.stranded());
+    while !simulation.is_done() {
+        simulation.step();
+    }
+    assert_eq!(simulation.arrived(), 101);
 }
 
 /// The corner between the outline and a block; the goal is on the other side of the block.

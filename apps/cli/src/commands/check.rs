@@ -21,6 +21,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         match opening::scenario(file, &Overrides::default()) {
             Ok(scenario) => {
                 output::show(&format!("{gap}{}", describe(&scenario)))?;
+                scenario.warnings().iter().for_each(|warning| output::warn(warning));
                 gap = "\n";
             }
             Err(error) => {

@@ -104,6 +104,7 @@ fn positive(text: &str) -> Result<f64, String> {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     args.check_paths()?;
     let (scenario, start) = args.start()?;
+    scenario.warnings().iter().for_each(|warning| output::warn(warning));
     let report = args.report_file()?;
     let session = args.session(start)?;
 

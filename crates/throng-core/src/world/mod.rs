@@ -341,20 +341,31 @@ impl Cohort {
     }
 }
 
-/// More classes than these would cost more than they gain: a way for a little more room is nearly the same way.
-const MOST_RADIUS_CLASSES: usize = 8;
+/// So few radii are all planned for, however near to one another they are.
+const FEW_RADII: usize = 8;
+/// How much wider than its narrowest member a class may be, as a factor. Whoever would pass a door with less than that to
+/// spare may find it closed; people from 0.2 to 0.3 m fall into seven classes, and each costs a graph.
+const WIDEST_CLASS: f32 = 1.06;
 
-/// The radii that ways are planned for: every radius there is where they are few, else the largest of each of eight
-/// equal shares.
+/// The radii that ways are planned for: every radius there is where they are few. Else classes, each as wide as its widest
+/// member and hardly wider than its narrowest. How many there are follows from how often the range of radii doubles and
+/// not from how many agents have which, so nobody is planned for as if it were much wider than it is.
 pub fn radius_classes(radius: &[f32]) -> Vec<f32> {
-    let mut classes = radius.to_vec();
-    classes.sort_unstable_by(f32::total_cmp);
-    classes.dedup();
-    let (all, shares) = (classes.len(), MOST_RADIUS_CLASSES);
-    if all <= shares {
-        return classes;
+    let mut radii = radius.to_vec();
+    radii.sort_unstable_by(f32::total_cmp);
+    radii.dedup();
+    if radii.len() <= FEW_RADII {
+        return radii;
     }
-    (1..=shares).map(|share| classes[share * all / shares - 1]).collect()
+    let mut classes = Vec::new();
+    let mut rest = &radii[..];
+    while let Some(&narrowest) = rest.first() {
+        // One member at least, also where a radius is no number.
+        let members = rest.partition_point(|&radius| radius <= narrowest * WIDEST_CLASS).max(1);
+        classes.push(rest[members - 1]);
+        rest = &rest[members..];
+    }
+    classes
 }
 
 /// One round of splitmix64's finaliser: every bit of the input reaches every bit of the output.
@@ -372,11 +383,12 @@ impl View<'_> {
         self.agents.radius[row] + self.widest + 2.0 * self.fastest * self.dt
     }
 
-    /// The radius that a row's way is planned for: its own, or that of a class that is a little wider.
+    /// The radius that a row's way is planned for: its own, or that of its class, which is hardly wider.
     #[inline]
     pub fn planned_radius(&self, row: usize) -> f32 {
         let radius = self.agents.radius[row];
-        self.radius_classes.iter().copied().find(|&class| class >= radius).unwrap_or(radius)
+        let class = self.radius_classes.partition_point(|&class| class < radius);
+        self.radius_classes.get(class).copied().unwrap_or(radius)
     }
 
     /// A row's position.
@@ -405,12 +417,38 @@ impl View<'_> {
 mod tests {
     use super::*;
 
+    /// The class that a radius is planned for.
+    fn planned(classes: &[f32], radius: f32) -> f32 {
+        classes[classes.partition_point(|&class| class < radius)]
+    }
+
     #[test]
-    fn few_radii_are_all_kept_and_many_become_eight_that_cover_them() {
+    fn few_radii_are_all_kept() {
         assert_eq!(radius_classes(&[0.3, 0.2, 0.3]), [0.2, 0.3]);
-        let many: Vec<f32> = (1..=100).map(|i| i as f32).collect();
-        let classes = radius_classes(&many);
-        assert_eq!((classes.len(), classes.last()), (8, Some(&100.0)));
-        assert!(classes.is_sorted());
+        assert_eq!(radius_classes(&[0.300, 0.301, 0.302]).len(), 3);
+        assert!(radius_classes(&[]).is_empty());
+    }
+
+    #[test]
+    fn nobody_among_many_is_planned_for_as_if_much_wider() {
+        let people = (0..=100).map(|i| 0.2 + 0.001 * i as f32);
+        let everybody: Vec<f32> = people.clone().chain([1.0]).collect();
+        let classes = radius_classes(&everybody);
+        assert!(classes.is_sorted() && classes.len() <= 8, "{classes:?}");
+        for radius in everybody {
+            let planned = planned(&classes, radius);
+            assert!((radius..=1.06 * radius).contains(&planned), "{radius} planned as {planned}");
+        }
+        assert_eq!(radius_classes(&people.collect::<Vec<f32>>()), classes[..classes.len() - 1]);
+    }
+
+    #[test]
+    fn classes_follow_the_range_of_radii_and_not_their_number() {
+        let count = |agents: u32| {
+            let radius = |i: u32| 0.1 * 100f32.powf(i as f32 / agents as f32);
+            radius_classes(&(0..=agents).map(radius).collect::<Vec<f32>>()).len()
+        };
+        // The range is a hundredfold: 2 / log10(1.06) classes.
+        assert!(count(1_000) <= 80 && count(30_000) <= 80);
     }
 }

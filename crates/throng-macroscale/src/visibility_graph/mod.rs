@@ -2,11 +2,14 @@
 //! The paper takes a preferred velocity from any macroscale planner and uses a visibility graph in its experiments
 //! (section III), without saying how it is made; this one gives the shortest way for a body of the agent's radius. Its
 //! nodes lie around the corners of obstacles ([`nodes`]), its edges are the tangents between them that are clear of walls
-//! ([`space`], [`graph`]). A tree of shortest ways is kept for each goal and radius ([`tree`]), and an agent heads for the
-//! visible node with the least way over it.
+//! ([`space`], [`graph`]). Trees of shortest ways are kept for each goal and radius ([`tree`]), and an agent heads for the
+//! visible node with the least way over it. Where few want to the same goal, a tree reaches only as far as they need
+//! ([`search`]).
 //!
 //! - Every step asks anew where an agent stands, so whoever was pushed off its way has another one at once, and what is
 //!   kept are caches only: nothing has to be saved, and the answer depends on the view alone.
+//! - Where trees are more than may be remembered, those that do not fit are made for one answer and dropped. That takes
+//!   longer and changes nothing else.
 //! - Arcs around corners are polygons around them. A way is up to 1.3 % longer on the arc, and a gap may be up to 4 %
 //!   wider than the body and yet count as closed, where no wall's direction is square to it.
 //! - Weighed: grown polygons (needs boolean operations that survive every map) and paths that are followed until they
@@ -14,6 +17,7 @@
 
 mod graph;
 mod nodes;
+mod search;
 mod sieve;
 mod space;
 mod tree;
@@ -23,31 +27,38 @@ use crate::heading::{Target, target, through, to_end, waits};
 use glam::{DVec2, Vec2};
 use graph::Graph;
 use rayon::prelude::*;
+use space::Place;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use throng_core::CHUNK;
 use throng_core::geom::inside_ring;
 use throng_core::handover::Intents;
 use throng_core::world::View;
-use tree::Tree;
+use tree::{Stop, Tree};
 
 /// Around obstacles on the shortest way that the body fits through.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct VisibilityGraph {
+    /// The memory that all trees together may keep, bytes.
+    most_remembered: usize,
     map_version: Option<u64>,
     /// The areas that trees were made for, by cohort.
     areas: Vec<Option<Vec<Vec2>>>,
     /// By radius; few.
     graphs: Vec<(f32, Graph)>,
-    trees: HashMap<Key, Tree>,
+    /// A whole tree for each, or a few narrow ones.
+    trees: HashMap<Key, Vec<Tree>>,
     /// Counts looks over the crowd, so that trees know when they were last asked.
     now: u64,
-    /// The rows that have no answer yet in this step.
-    open: Vec<bool>,
+    /// What is known of each row in this step.
+    answers: Vec<Answer>,
+    stranded: Vec<u32>,
 }
 
-/// Nodes that all trees together may remember: 84 bytes each. Where goals are more than that holds, trees are made anew
-/// in every step, which is slow and right.
-const MOST_REMEMBERED: usize = 3_000_000;
+/// Unless something else is asked for, bytes. A tree takes 41 for each node, a narrow one 17 for each that it knows.
+const MOST_REMEMBERED: usize = 256 << 20;
+/// Narrow trees to one goal; where more are wanted, a whole one serves everybody.
+const MOST_NARROW: usize = 3;
 /// Into so many pieces the edge of an area is cut, at least where they would not be shorter than a radius.
 const PIECES_OF_AN_EDGE: f32 = 64.0;
 
@@ -64,52 +75,109 @@ enum GoalKey {
     Area(u16),
 }
 
+/// What is known of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// Nothing yet.
+    Open,
+    /// Its velocity.
+    Known,
+    /// That there is no way.
+    NoWay,
+}
+
 /// What a row does next.
+#[derive(Clone, Copy, Debug)]
 enum Next {
+    /// It waits until its time has come.
+    Wait,
     /// The goal is in sight.
     End(Vec2),
     /// Past this place, and on.
     Through(Vec2),
     /// There is no way.
     Stay,
-    /// The graph or the tree that it needs has not been worked out.
-    Unknown,
+}
+
+/// New trees to one goal, and what they answer.
+struct Learned {
+    key: Key,
+    trees: Vec<Tree>,
+    answers: Vec<(usize, Next)>,
+}
+
+impl Default for VisibilityGraph {
+    fn default() -> VisibilityGraph {
+        VisibilityGraph::remembering(MOST_REMEMBERED)
+    }
 }
 
 impl Macroscale for VisibilityGraph {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
         self.forget_what_changed(view);
-        self.open.clear();
-        self.open.resize(view.agents.len(), true);
-        while self.answer(view, out) {
-            let open: Vec<usize> = (0..self.open.len()).filter(|&row| self.open[row]).collect();
-            // Graphs first: with them some see their goals and need no tree.
-            if !self.learn_graphs(view, &open) {
-                self.learn_trees(view, &open);
-            }
+        self.now += 1;
+        self.stranded.clear();
+        self.answers.clear();
+        self.answers.resize(view.agents.len(), Answer::Open);
+        let mut found = self.answer(view, out);
+        // Graphs first: with them some see their goals and need no tree.
+        if found.open && self.learn_graphs(view) {
+            found = self.answer(view, out);
         }
+        if found.open {
+            found.no_way |= self.learn_ways(view, out);
+        }
+        if found.no_way {
+            self.stranded.extend(rows_with(&self.answers, Answer::NoWay).map(|row| row as u32));
+        }
+    }
+
+    fn stranded(&self) -> &[u32] {
+        &self.stranded
     }
 
     fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
         self.forget_what_changed(view);
-        self.learn_graphs(view, &[row]);
-        self.learn_trees(view, &[row]);
-        let (graph, tree) = (self.graph(key(view, row))?, self.trees.get(&key(view, row))?);
+        self.learn_graph(view.planned_radius(row), view);
+        let key = key(view, row);
+        let graph = self.graph(key)?;
         let (from, target) = (view.position(row), target(view, row));
         if sees_goal(graph, from, &target) {
             return Some(vec![from, target.aim]);
         }
-        let mut stop = tree.first_stop(graph, &graph.space.place(from.as_dvec2()))?;
-        let mut route = vec![from, tree.at(graph, stop).as_vec2()];
-        while let Some(next) = tree.after(stop) {
-            route.push(tree.at(graph, next).as_vec2());
-            stop = next;
+        let place = graph.space.place(from.as_dvec2());
+        if let Some((tree, stop)) = self.known_stop(graph, key, &place) {
+            return stop.map(|stop| stops(graph, tree, from, stop));
         }
-        Some(route)
+        let learned = self.explore(view, key, &[row]);
+        let tree = learned.trees.last()?;
+        let stop = tree.first_stop(graph, &place).ok().flatten()?;
+        Some(stops(graph, tree, from, stop))
     }
 }
 
+/// What is left after a look over the crowd.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    open: bool,
+    no_way: bool,
+}
+
 impl VisibilityGraph {
+    /// One that keeps at most so many bytes of ways from step to step. Less takes longer, and the answers are the same.
+    pub fn remembering(bytes: usize) -> VisibilityGraph {
+        VisibilityGraph {
+            most_remembered: bytes,
+            map_version: None,
+            areas: Vec::new(),
+            graphs: Vec::new(),
+            trees: HashMap::new(),
+            now: 0,
+            answers: Vec::new(),
+            stranded: Vec::new(),
+        }
+    }
+
     fn forget_what_changed(&mut self, view: View<'_>) {
         if self.map_version != Some(view.map_version) {
             self.map_version = Some(view.map_version);
@@ -125,110 +193,206 @@ impl VisibilityGraph {
         }
     }
 
-    /// Answers the rows that are open, as far as is known. Says whether any remain.
-    fn answer(&mut self, view: View<'_>, out: &mut Intents) -> bool {
-        self.now += 1;
-        let mut open = std::mem::take(&mut self.open);
-        let columns =
-            (out.vx.par_chunks_mut(CHUNK), out.vy.par_chunks_mut(CHUNK), open.par_chunks_mut(CHUNK));
-        let remain = columns.into_par_iter().enumerate().map(|(chunk, (vx, vy, open))| {
-            let mut remain = false;
-            for (i, open) in open.iter_mut().enumerate().filter(|(_, open)| **open) {
-                let answer = self.velocity(view, chunk * CHUNK + i);
-                *open = answer.is_none();
-                remain |= *open;
-                (vx[i], vy[i]) = answer.unwrap_or_default().into();
+    /// Answers the rows that are open, as far as is known.
+    fn answer(&mut self, view: View<'_>, out: &mut Intents) -> Found {
+        let mut answers = std::mem::take(&mut self.answers);
+        let columns = (
+            out.vx.par_chunks_mut(CHUNK),
+            out.vy.par_chunks_mut(CHUNK),
+            out.aim.par_chunks_mut(CHUNK),
+            answers.par_chunks_mut(CHUNK),
+        );
+        let found = columns.into_par_iter().enumerate().map(|(chunk, (vx, vy, aim, answers))| {
+            let mut found = Found::default();
+            for (i, answer) in answers.iter_mut().enumerate().filter(|(_, answer)| **answer == Answer::Open) {
+                let row = chunk * CHUNK + i;
+                match self.next(view, row) {
+                    Some(next) => *answer = next.answer(view, row, (&mut vx[i], &mut vy[i], &mut aim[i])),
+                    None => found.open = true,
+                }
+                found.no_way |= *answer == Answer::NoWay;
             }
-            remain
+            found
         });
-        let remain = remain.reduce(|| false, |a, b| a | b);
-        self.open = open;
-        remain
+        let both = |a: Found, b: Found| Found { open: a.open | b.open, no_way: a.no_way | b.no_way };
+        let found = found.reduce(Found::default, both);
+        self.answers = answers;
+        found
     }
 
-    /// A row's preferred velocity; `None` where what it needs has not been worked out.
-    fn velocity(&self, view: View<'_>, row: usize) -> Option<Vec2> {
+    /// What a row does next; `None` where what it needs has not been worked out.
+    fn next(&self, view: View<'_>, row: usize) -> Option<Next> {
         if waits(view, row) {
-            return Some(Vec2::ZERO);
+            return Some(Next::Wait);
         }
-        match self.next(view, row) {
-            Next::End(place) => Some(to_end(view, row, place)),
-            Next::Through(place) => Some(through(view, row, place)),
-            Next::Stay => Some(Vec2::ZERO),
-            Next::Unknown => None,
-        }
-    }
-
-    fn next(&self, view: View<'_>, row: usize) -> Next {
         let target = target(view, row);
         if view.walls.all().is_empty() {
-            return Next::End(target.aim);
+            return Some(Next::End(target.aim));
         }
         let key = key(view, row);
-        let Some(graph) = self.graph(key) else { return Next::Unknown };
+        let graph = self.graph(key)?;
         if sees_goal(graph, view.position(row), &target) {
-            return Next::End(target.aim);
+            return Some(Next::End(target.aim));
         }
-        let Some(tree) = self.trees.get(&key) else { return Next::Unknown };
-        tree.touch(self.now);
         let place = graph.space.place(view.position(row).as_dvec2());
-        let Some(stop) = tree.first_stop(graph, &place) else { return Next::Stay };
-        let stop = tree.heading(graph, &place, stop);
-        let at = tree.at(graph, stop).as_vec2();
-        if tree.after(stop).is_none() { Next::End(at) } else { Next::Through(at) }
+        let (tree, stop) = self.known_stop(graph, key, &place)?;
+        Some(Next::after(graph, tree, &place, stop))
+    }
+
+    /// The first stop on the way from a place and the tree that knows it; `None` where none does.
+    fn known_stop(&self, graph: &Graph, key: Key, place: &Place) -> Option<(&Tree, Option<Stop>)> {
+        let trees = self.trees.get(&key)?;
+        let (tree, stop) = trees.iter().find_map(|tree| Some((tree, tree.first_stop(graph, place).ok()?)))?;
+        tree.touch(self.now);
+        Some((tree, stop))
     }
 
     fn graph(&self, key: Key) -> Option<&Graph> {
         self.graphs.iter().find(|(radius, _)| radius.to_bits() == key.radius).map(|(_, graph)| graph)
     }
 
-    /// Makes the graphs that rows need. Says whether any was missing.
-    fn learn_graphs(&mut self, view: View<'_>, rows: &[usize]) -> bool {
+    /// Makes the graphs that open rows need. Says whether any was missing.
+    fn learn_graphs(&mut self, view: View<'_>) -> bool {
         let before = self.graphs.len();
-        for &row in rows {
-            if self.graph(key(view, row)).is_none() {
-                let radius = view.planned_radius(row);
-                self.graphs.push((radius, Graph::new(view.walls.all(), radius)));
-            }
-        }
+        let answers = std::mem::take(&mut self.answers);
+        rows_with(&answers, Answer::Open).for_each(|row| self.learn_graph(view.planned_radius(row), view));
+        self.answers = answers;
         self.graphs.len() > before
     }
 
-    /// Makes the trees that rows need, or as many of them as may be remembered.
-    fn learn_trees(&mut self, view: View<'_>, rows: &[usize]) {
-        let keys = rows.iter().map(|&row| (key(view, row), row));
-        let mut missing: Vec<(Key, usize)> = keys.filter(|(key, _)| !self.trees.contains_key(key)).collect();
-        missing.sort_unstable();
-        missing.dedup_by_key(|(key, _)| *key);
-        missing.truncate(self.make_room(&missing));
-        let tree = |&(key, row): &(Key, usize)| Some((key, Tree::new(self.graph(key)?, goals(view, row))));
-        let trees: Vec<(Key, Tree)> = missing.par_iter().filter_map(tree).collect();
-        self.trees.extend(trees);
+    fn learn_graph(&mut self, radius: f32, view: View<'_>) {
+        if self.graphs.iter().all(|(known, _)| known.to_bits() != radius.to_bits()) {
+            self.graphs.push((radius, Graph::new(view.walls.all(), radius)));
+        }
     }
 
-    /// Forgets trees where new ones would be too many. Returns for how many of them there is room, one at least.
-    fn make_room(&mut self, missing: &[(Key, usize)]) -> usize {
-        let size = |key: Key| self.graph(key).map_or(0, |graph| graph.nodes.len());
-        let sizes: Vec<usize> = missing.iter().map(|&(key, _)| size(key)).collect();
-        let wanted: usize = sizes.iter().sum();
-        let now = self.now;
-        let remembered = |trees: &HashMap<Key, Tree>| trees.values().map(Tree::len).sum::<usize>();
-        // What was not asked in this look over the crowd can go; if that is not enough, all can, for those who asked
-        // have their answers.
-        if remembered(&self.trees) + wanted > MOST_REMEMBERED {
-            self.trees.retain(|_, tree| tree.last_used() == now);
-        }
-        if remembered(&self.trees) + wanted > MOST_REMEMBERED {
-            self.trees.clear();
-        }
-        let mut room = MOST_REMEMBERED - remembered(&self.trees).min(MOST_REMEMBERED);
-        let fits = sizes.iter().take_while(|&&size| {
-            let fits = size <= room;
-            room = room.saturating_sub(size);
-            fits
+    /// Makes the trees that open rows need, answers the rows, and remembers as many trees as there is room for. Says
+    /// whether anybody has no way.
+    fn learn_ways(&mut self, view: View<'_>, out: &mut Intents) -> bool {
+        let mut open: Vec<(Key, usize)> =
+            rows_with(&self.answers, Answer::Open).map(|row| (key(view, row), row)).collect();
+        open.sort_unstable();
+        let wanted: Vec<&[(Key, usize)]> = open.chunk_by(|a, b| a.0 == b.0).collect();
+        let room = AtomicUsize::new(self.make_room());
+        let learned = wanted.par_iter().map(|wanted| {
+            let rows: Vec<usize> = wanted.iter().map(|&(_, row)| row).collect();
+            let mut learned = self.explore(view, wanted[0].0, &rows);
+            let bytes: usize = learned.trees.iter().map(Tree::bytes).sum();
+            let taken = room.try_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes));
+            // Dropped at once, so that they are never all there together.
+            if taken.is_err() {
+                learned.trees.clear();
+            }
+            learned
         });
-        fits.count().max(1)
+        let learned: Vec<Learned> = learned.collect();
+        let mut no_way = false;
+        for Learned { key, trees, answers } in learned {
+            for (row, next) in answers {
+                let out = (&mut out.vx[row], &mut out.vy[row], &mut out.aim[row]);
+                self.answers[row] = next.answer(view, row, out);
+                no_way |= self.answers[row] == Answer::NoWay;
+            }
+            self.remember(key, trees);
+        }
+        no_way
     }
+
+    /// Trees that answer rows which want to the same goal: a narrow one for each of a few, else one for all.
+    fn explore(&self, view: View<'_>, key: Key, rows: &[usize]) -> Learned {
+        let Some(graph) = self.graph(key) else { return Learned { key, trees: vec![], answers: vec![] } };
+        let place = |row: usize| graph.space.place(view.position(row).as_dvec2());
+        let in_use =
+            self.trees.get(&key).map_or(0, |trees| trees.iter().filter(|tree| self.uses(tree)).count());
+        let (mut trees, mut answers) = (Vec::new(), Vec::new());
+        if in_use + rows.len() <= MOST_NARROW {
+            for &row in rows {
+                let place = place(row);
+                let tree = Tree::towards(graph, goals(view, row), &place);
+                let stop = tree.first_stop(graph, &place);
+                answers.extend(stop.map(|stop| (row, Next::after(graph, &tree, &place, stop))));
+                trees.push(tree);
+            }
+        }
+        if answers.len() < rows.len() {
+            let tree = Tree::whole(graph, goals(view, rows[0]));
+            let answer = |&row: &usize| {
+                let place = place(row);
+                // A whole tree always knows.
+                let stop = tree.first_stop(graph, &place).ok().flatten();
+                (row, Next::after(graph, &tree, &place, stop))
+            };
+            answers = rows.par_iter().map(answer).collect();
+            trees = vec![tree];
+        }
+        trees.iter().for_each(|tree| tree.touch(self.now));
+        Learned { key, trees, answers }
+    }
+
+    /// Whether a tree has answered somebody in this step.
+    fn uses(&self, tree: &Tree) -> bool {
+        tree.last_used() == self.now
+    }
+
+    fn remember(&mut self, key: Key, new: Vec<Tree>) {
+        if new.is_empty() {
+            return;
+        }
+        let now = self.now;
+        let known = self.trees.entry(key).or_default();
+        // Whoever had the others has gone on or wants something else by now, or finds it in the whole tree.
+        known.retain(|tree| tree.last_used() == now && !new.iter().any(Tree::is_whole));
+        known.extend(new);
+    }
+
+    /// Forgets what nobody has asked in this step where room gets scarce. Returns how many bytes are left.
+    fn make_room(&mut self) -> usize {
+        let remembered =
+            |trees: &HashMap<Key, Vec<Tree>>| trees.values().flatten().map(Tree::bytes).sum::<usize>();
+        let mut bytes = remembered(&self.trees);
+        if bytes > self.most_remembered / 4 * 3 {
+            let now = self.now;
+            self.trees.retain(|_, trees| {
+                trees.retain(|tree| tree.last_used() == now);
+                !trees.is_empty()
+            });
+            bytes = remembered(&self.trees);
+        }
+        self.most_remembered.saturating_sub(bytes)
+    }
+}
+
+impl Next {
+    /// What somebody does whose first stop is known.
+    fn after(graph: &Graph, tree: &Tree, place: &Place, stop: Option<Stop>) -> Next {
+        let Some(stop) = stop else { return Next::Stay };
+        let stop = tree.heading(graph, place, stop);
+        let at = tree.at(graph, stop).as_vec2();
+        if tree.after(stop).is_none() { Next::End(at) } else { Next::Through(at) }
+    }
+
+    /// Writes the velocity, and the place that it leads to.
+    fn answer(self, view: View<'_>, row: usize, out: (&mut f32, &mut f32, &mut Vec2)) -> Answer {
+        let (vx, vy, aim) = out;
+        let velocity;
+        (velocity, *aim) = match self {
+            Next::End(place) => (to_end(view, row, place), place),
+            Next::Through(place) => (through(view, row, place), place),
+            Next::Wait | Next::Stay => (Vec2::ZERO, view.position(row)),
+        };
+        (*vx, *vy) = velocity.into();
+        if matches!(self, Next::Stay) { Answer::NoWay } else { Answer::Known }
+    }
+}
+
+fn rows_with(answers: &[Answer], wanted: Answer) -> impl Iterator<Item = usize> {
+    answers.iter().enumerate().filter(move |(_, answer)| **answer == wanted).map(|(row, _)| row)
+}
+
+/// The whole way over a first stop.
+fn stops(graph: &Graph, tree: &Tree, from: Vec2, first: Stop) -> Vec<Vec2> {
+    let way = std::iter::successors(Some(first), |&stop| tree.after(stop));
+    std::iter::once(from).chain(way.map(|stop| tree.at(graph, stop).as_vec2())).collect()
 }
 
 fn key(view: View<'_>, row: usize) -> Key {

@@ -65,16 +65,24 @@ impl Nodes {
         arrives(before, after) || arrives(after, before)
     }
 
-    /// From where a shortest way that goes on to `next` may arrive at a node: from its other side.
-    pub fn arrival(&self, node: usize, next: DVec2) -> Arrival {
-        let (at, before, after) = (self.at[node], self.before[node], self.after[node]);
-        let from_before = Arrival { at, outside: before, inside: after };
-        let from_after = Arrival { at, outside: after, inside: before };
+    /// On which side of a node a shortest way arrives that goes on to `next`: on the other one.
+    pub fn side(&self, node: usize, next: DVec2) -> Side {
+        let [from_before, from_after] = [Side::Before, Side::After].map(|side| self.arrival(node, side));
         match (self.touches(&from_before, next), self.touches(&from_after, next)) {
-            (false, true) => from_before,
-            (true, false) => from_after,
-            // Too near to have a side.
-            _ => Arrival { at, outside: DVec2::ZERO, inside: DVec2::ZERO },
+            (false, true) => Side::Before,
+            (true, false) => Side::After,
+            _ => Side::Any,
+        }
+    }
+
+    /// From where a shortest way may arrive at a node on a side.
+    #[inline(always)]
+    pub fn arrival(&self, node: usize, side: Side) -> Arrival {
+        let (at, before, after) = (self.at[node], self.before[node], self.after[node]);
+        match side {
+            Side::Before => Arrival { at, outside: before, inside: after },
+            Side::After => Arrival { at, outside: after, inside: before },
+            Side::Any => Arrival { at, outside: DVec2::ZERO, inside: DVec2::ZERO },
         }
     }
 
@@ -103,6 +111,15 @@ impl Nodes {
         let side = |offset: DVec2| (after - before).dot(offset);
         inside && place.length_squared() <= self.near_squared && side(place) * side(next) >= 0.0
     }
+}
+
+/// A side of the polygon around a node's corner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Before,
+    After,
+    /// What follows is too near to have a side.
+    Any,
 }
 
 /// From where a way may arrive at a node: outside of one side of the polygon around its corner, inside of the other.

@@ -14,7 +14,7 @@ const ROUNDING: f64 = 1e-6;
 /// Two half-planes for each node, in which a place must lie so that a way may arrive from there.
 #[derive(Debug, Default)]
 pub(super) struct Sieve {
-    /// By the number of the first node in it.
+    /// By the number of the first arrival in it.
     blocks: Vec<(usize, Block)>,
     /// The furthest that a node is from zero, m.
     extent: f64,
@@ -30,21 +30,25 @@ struct Block {
 }
 
 impl Sieve {
-    /// A sieve that lets nodes pass which are reached, from wherever an arrival is no further off than a tolerance.
-    pub fn new(arrivals: &[Arrival], reached: impl Fn(&usize) -> bool, tolerance: f64) -> Sieve {
+    /// A sieve that lets through from wherever an arrival is no further off than a tolerance.
+    pub fn new(arrivals: &[Arrival], tolerance: f64) -> Sieve {
         let extent = arrivals.iter().map(|arrival| arrival.at.abs().max_element()).fold(0.0, f64::max);
         let block = |(index, arrivals): (usize, &[Arrival])| {
-            let first = index * LANES;
             let mut block = Block::closed();
-            for (lane, arrival) in arrivals.iter().enumerate().filter(|(lane, _)| reached(&(first + lane))) {
+            for (lane, arrival) in arrivals.iter().enumerate() {
                 block.open(lane, arrival, tolerance);
             }
-            (first, block)
+            (index * LANES, block)
         };
         Sieve { blocks: arrivals.chunks(LANES).enumerate().map(block).collect(), extent }
     }
 
-    /// The nodes that a way from a place may arrive at, and some more, in order.
+    /// The memory that it takes, bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.blocks[..])
+    }
+
+    /// The arrivals, by their numbers, that a way from a place may lead to, and some more, in order.
     pub fn each(&self, place: DVec2, mut pass: impl FnMut(usize)) {
         let rounding = (ROUNDING * (self.extent + place.abs().max_element())) as f32;
         let (x, y) = (place.x as f32, place.y as f32);

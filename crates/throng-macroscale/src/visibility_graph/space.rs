@@ -8,6 +8,9 @@ use throng_core::space::Wall;
 
 /// What a body may lack of its radius, as a share of it. Ways touch walls by design, and rounding must not close them.
 const SLACK: f64 = 0.005;
+/// What a body may lack of its radius and still be as free as one that lacks nothing, as a share of it. Less than the
+/// slack of tangents ([`super::nodes`]): whoever lacks more may be on no tangent at all, and takes any way that is clear.
+const ROOMY: f64 = 0.0005;
 /// The least radius, m: points would slip between walls that touch.
 const LEAST_RADIUS: f64 = 1e-5;
 /// The least radius for each metre of a map's size: what a position's `f32` can tell apart.
@@ -142,7 +145,7 @@ impl Space {
 
     /// Whether a body there is pressed against a wall.
     pub fn is_pressed(&self, place: &Place) -> bool {
-        place.clearance < self.keep()
+        place.clearance < self.radius * (1.0 - ROOMY)
     }
 
     /// How far a body that is pressed against a wall has to keep away from all of them, m.

@@ -1,7 +1,12 @@
-//! The shortest ways from all nodes to one goal, and the first node on the way from anywhere.
+//! The shortest ways from nodes to one goal, and the first node on the way from anywhere.
+//!
+//! A tree knows the way from every node, or only from those that somebody at a certain place may want to pass. Such a
+//! narrow one also answers whoever is near that place or further along the way, as long as it can tell that no node it
+//! does not know of could be better; else it says that it does not know.
 
 use super::graph::{Eye, Graph};
-use super::nodes::Arrival;
+use super::nodes::Side;
+use super::search::Search;
 use super::sieve::Sieve;
 use super::space::Place;
 use glam::DVec2;
@@ -10,94 +15,98 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The shortest ways from all nodes to a goal.
+/// The shortest ways from nodes to a goal.
 #[derive(Debug)]
 pub(super) struct Tree {
     /// Where the goal can be entered: its point, or places inside the edge of its area.
     goals: Vec<DVec2>,
-    /// From each node to the goal, m; infinite where there is no way.
+    /// The nodes that ways are known from, ascending.
+    node: Vec<u32>,
+    /// From each of them to the goal, m.
     distance: Vec<f64>,
-    /// The stop after each node.
-    next: Vec<u32>,
-    /// From where each node is arrived at.
-    arrival: Vec<Arrival>,
-    sieve: Sieve,
+    /// The stop after each.
+    next: Vec<Stop>,
+    /// On which side each is arrived at.
+    side: Vec<Side>,
+    /// Only where all ways are known: the few of a narrow tree are looked at one by one.
+    sieve: Option<Sieve>,
+    scope: Scope,
     /// When it was last asked. It decides only what is forgotten first.
     used: AtomicU64,
 }
 
-/// A place where the way bends or ends, by its number: first nodes, then goals.
+/// What a tree knows.
+#[derive(Clone, Copy, Debug)]
+enum Scope {
+    /// Every node that there is a way from.
+    Everything,
+    /// Every node over which the way from a place is at most this long, m.
+    Near(DVec2, f64),
+}
+
+/// A place where the way bends or ends, by its number in the tree: first nodes, then goals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stop(u32);
 
+/// A tree knows too few nodes to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unknown;
+
 impl Tree {
-    /// Works the ways out, from the goal backwards (Dijkstra's algorithm).
-    pub fn new(graph: &Graph, goals: Vec<DVec2>) -> Tree {
-        let nodes = graph.nodes.len();
+    /// All ways.
+    pub fn whole(graph: &Graph, goals: Vec<DVec2>) -> Tree {
+        Tree::new(graph, roomy(graph, goals), None)
+    }
+
+    /// The ways that somebody at a place may want, now and further along.
+    pub fn towards(graph: &Graph, goals: Vec<DVec2>, ego: &Place) -> Tree {
+        Tree::new(graph, roomy(graph, goals), Some(ego))
+    }
+
+    fn new(graph: &Graph, goals: Vec<DVec2>, ego: Option<&Place>) -> Tree {
+        let Search { distance, next, mut looked_at, complete_to, .. } = Search::new(graph, &goals, ego);
+        looked_at.sort_unstable();
+        looked_at.dedup();
+        let node = looked_at;
+        let mut number = vec![0; graph.nodes.len()];
+        (0..).zip(&node).for_each(|(index, &node)| number[node as usize] = index);
+        let all = graph.nodes.len() as u32;
+        let stop =
+            |next: u32| if next < all { number[next as usize] } else { next - all + node.len() as u32 };
+        let scope = match ego {
+            Some(ego) if complete_to < f64::INFINITY => Scope::Near(ego.at, complete_to),
+            _ => Scope::Everything,
+        };
         let mut tree = Tree {
-            goals: roomy(graph, goals),
-            distance: vec![f64::INFINITY; nodes],
-            next: vec![u32::MAX; nodes],
-            arrival: Vec::new(),
-            sieve: Sieve::default(),
+            distance: node.iter().map(|&node| distance[node as usize]).collect(),
+            next: node.iter().map(|&node| Stop(stop(next[node as usize]))).collect(),
+            goals,
+            node,
+            side: Vec::new(),
+            sieve: None,
+            scope,
             used: AtomicU64::new(0),
         };
-        let mut open = BinaryHeap::new();
-        for goal in 0..tree.goals.len() {
-            tree.enter(graph, goal, &mut open);
+        tree.side = (tree.node.iter().zip(&tree.next))
+            .map(|(&node, &next)| graph.nodes.side(node as usize, tree.at(graph, next)))
+            .collect();
+        if tree.is_whole() {
+            let arrival = |(&node, &side): (&u32, &Side)| graph.nodes.arrival(node as usize, side);
+            let arrivals: Vec<_> = tree.node.iter().zip(&tree.side).map(arrival).collect();
+            tree.sieve = Some(Sieve::new(&arrivals, graph.nodes.tolerance()));
         }
-        while let Some(Reverse((bits, node))) = open.pop() {
-            let distance = f64::from_bits(bits);
-            if distance > tree.distance[node as usize] {
-                continue;
-            }
-            for &(other, length) in graph.ways(node as usize) {
-                tree.offer(other, distance + length, node, &mut open);
-            }
-        }
-        let arrival = |node: usize| {
-            let next = tree.after(Stop(node as u32)).filter(|_| tree.distance[node].is_finite());
-            graph.nodes.arrival(node, next.map_or(graph.nodes.at[node], |next| tree.at(graph, next)))
-        };
-        tree.arrival = (0..nodes).map(arrival).collect();
-        let reached = |node: &usize| tree.distance[*node].is_finite();
-        tree.sieve = Sieve::new(&tree.arrival, reached, graph.nodes.tolerance());
         tree
     }
 
-    /// Nodes that see a goal.
-    fn enter(&mut self, graph: &Graph, goal: usize, open: &mut Open) {
-        let place = graph.space.place(self.goals[goal]);
-        let pressed = graph.space.is_pressed(&place);
-        let stop = (self.distance.len() + goal) as u32;
-        let keeps = [graph.space.keep(), graph.space.pressed_keep(&place)];
-        for keep in keeps.into_iter().take(1 + usize::from(pressed)) {
-            let mut eye = Eye::new(&graph.space, &place, keep);
-            let mut any = false;
-            for (node, &at) in graph.nodes.at.iter().enumerate() {
-                if (pressed || graph.nodes.is_taut(node, place.at)) && eye.sees(at) {
-                    self.offer(node as u32, at.distance(place.at), stop, open);
-                    any = true;
-                }
-            }
-            // A goal in a narrow place may be entered narrowly, but only where there is no other way.
-            if any {
-                return;
-            }
-        }
+    /// Whether it knows all ways.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.scope, Scope::Everything)
     }
 
-    fn offer(&mut self, node: u32, distance: f64, next: u32, open: &mut Open) {
-        if distance < self.distance[node as usize] {
-            self.distance[node as usize] = distance;
-            self.next[node as usize] = next;
-            open.push(entry(distance, node as usize));
-        }
-    }
-
-    /// How many nodes it remembers a way from.
-    pub fn len(&self) -> usize {
-        self.distance.len()
+    /// The memory that it takes, bytes.
+    pub fn bytes(&self) -> usize {
+        let node = size_of::<u32>() + size_of::<f64>() + size_of::<Stop>() + size_of::<Side>();
+        size_of::<Tree>() + node * self.node.len() + self.sieve.as_ref().map_or(0, Sieve::bytes)
     }
 
     /// Notes that it was asked.
@@ -113,26 +122,36 @@ impl Tree {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The first stop on the shortest way from a place; `None` where no way is known.
-    pub fn first_stop(&self, graph: &Graph, place: &Place) -> Option<Stop> {
+    /// The first stop on the shortest way from a place; none where there is no way.
+    pub fn first_stop(&self, graph: &Graph, place: &Place) -> Result<Option<Stop>, Unknown> {
         let pressed = graph.space.is_pressed(place);
-        let found = self.nearest_seen(graph, place, pressed, graph.space.keep());
+        let mut found = self.nearest_seen(graph, place, pressed, graph.space.keep());
         // Between walls that leave no room for the body: out of there, as far from walls as now.
-        found.or_else(|| {
-            let keep = graph.space.pressed_keep(place);
-            pressed.then(|| self.nearest_seen(graph, place, pressed, keep))?
-        })
+        if found.is_none() && pressed && self.is_whole() {
+            found = self.nearest_seen(graph, place, pressed, graph.space.pressed_keep(place));
+        }
+        match self.scope {
+            Scope::Everything => Ok(found.map(|(_, stop)| stop)),
+            // Over a node that is not known the way was longer from there, so from here it is by at most the distance
+            // in between less.
+            Scope::Near(there, complete_to) => match found {
+                Some((length, stop)) if length + there.distance(place.at) <= complete_to => Ok(Some(stop)),
+                _ => Err(Unknown),
+            },
+        }
     }
 
-    /// The visible stop with the shortest way over it. The promising ones are looked at first; ties go by number.
-    fn nearest_seen(&self, graph: &Graph, place: &Place, pressed: bool, keep: f64) -> Option<Stop> {
+    /// The visible stop with the shortest way over it, and how long that is. The promising ones are looked at first; ties
+    /// go by number.
+    fn nearest_seen(&self, graph: &Graph, place: &Place, pressed: bool, keep: f64) -> Option<(f64, Stop)> {
         STOPS.with_borrow_mut(|stops| {
             self.list_stops(graph, place, pressed, stops);
             let mut eye = Eye::new(&graph.space, place, keep);
             let mut heap = BinaryHeap::from(std::mem::take(stops));
             let mut seen = None;
-            while let (None, Some(Reverse((_, stop)))) = (seen, heap.pop()) {
-                seen = eye.sees(self.at(graph, Stop(stop))).then_some(Stop(stop));
+            while let (None, Some(Reverse((length, stop)))) = (seen, heap.pop()) {
+                let stop = Stop(stop);
+                seen = eye.sees(self.at(graph, stop)).then_some((f64::from_bits(length), stop));
             }
             *stops = heap.into_vec();
             seen
@@ -144,34 +163,40 @@ impl Tree {
         let length = |at: DVec2| at.distance(place.at);
         let goals = self.goals.iter().enumerate();
         stops.clear();
-        stops.extend(goals.map(|(goal, &at)| entry(length(at), self.distance.len() + goal)));
-        let add = |node: usize| {
+        stops.extend(goals.map(|(goal, &at)| entry(length(at), self.node.len() + goal)));
+        let add = |index: usize| {
+            let arrival = graph.nodes.arrival(self.node[index] as usize, self.side[index]);
             // Inside of an arc no way is a tangent: whoever is pressed there takes any way out.
-            let arrives = pressed || graph.nodes.arrives(&self.arrival[node], place.at);
-            if arrives && self.distance[node].is_finite() {
-                stops.push(entry(self.distance[node] + length(graph.nodes.at[node]), node));
+            if pressed || graph.nodes.arrives(&arrival, place.at) {
+                stops.push(entry(self.distance[index] + length(arrival.at), index));
             }
         };
-        if pressed { (0..self.distance.len()).for_each(add) } else { self.sieve.each(place.at, add) }
+        match &self.sieve {
+            Some(sieve) if !pressed => sieve.each(place.at, add),
+            _ => (0..self.node.len()).for_each(add),
+        }
     }
 
     /// Where a stop is.
     pub fn at(&self, graph: &Graph, stop: Stop) -> DVec2 {
-        let node = stop.0 as usize;
-        if node < self.distance.len() { graph.nodes.at[node] } else { self.goals[node - self.distance.len()] }
+        match self.node.get(stop.0 as usize) {
+            Some(&node) => graph.nodes.at[node as usize],
+            None => self.goals[stop.0 as usize - self.node.len()],
+        }
     }
 
     /// The stop after a stop; `None` after the goal.
     pub fn after(&self, stop: Stop) -> Option<Stop> {
-        self.next.get(stop.0 as usize).map(|&next| Stop(next))
+        self.next.get(stop.0 as usize).copied()
     }
 
     /// The stop to head for: the one that is given, or what follows where somebody has as good as rounded it.
     pub fn heading(&self, graph: &Graph, place: &Place, stop: Stop) -> Stop {
-        match self.after(stop) {
-            Some(next) if graph.nodes.is_past(stop.0 as usize, place.at, self.at(graph, next)) => next,
-            _ => stop,
-        }
+        let (Some(next), Some(&node)) = (self.after(stop), self.node.get(stop.0 as usize)) else {
+            return stop;
+        };
+        let past = graph.nodes.is_past(node as usize, place.at, self.at(graph, next));
+        if past { next } else { stop }
     }
 }
 
@@ -184,10 +209,9 @@ fn roomy(graph: &Graph, goals: Vec<DVec2>) -> Vec<DVec2> {
 }
 
 /// The bits of a length and a stop's number. The bits of numbers that are not negative are in the order of the numbers.
-type Entry = Reverse<(u64, u32)>;
-type Open = BinaryHeap<Entry>;
+pub(super) type Entry = Reverse<(u64, u32)>;
 
-fn entry(length: f64, stop: usize) -> Entry {
+pub(super) fn entry(length: f64, stop: usize) -> Entry {
     Reverse((length.to_bits(), stop as u32))
 }
 

@@ -55,6 +55,9 @@ use throng_core::params::Value;
 /// Parameter values by block and key, already checked against the catalog.
 pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 
+/// The mesoscale model that looks at [`Cohort::together`].
+const KEEPS_TOGETHER: &str = "groups";
+
 /// A checked scenario. Coordinates are the user's, in f64.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
@@ -124,6 +127,19 @@ impl Scenario {
     /// How many agents there are in all cohorts.
     pub fn agent_count(&self) -> usize {
         self.cohorts.iter().map(|cohort| cohort.agents.len()).sum()
+    }
+
+    /// What is no mistake, and yet hardly what was meant: a sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        let kept = self.pipeline.mesoscale.iter().any(|model| model == KEEPS_TOGETHER);
+        let apart = self.cohorts.iter().filter(|cohort| cohort.together && !kept);
+        let warning = |cohort: &Cohort| {
+            format!(
+                "cohort `{}` has together = true, which does nothing without `{KEEPS_TOGETHER}` in pipeline.mesoscale",
+                cohort.name
+            )
+        };
+        apart.map(warning).collect()
     }
 
     /// The walkable area as WKT, as JuPedSim and PedPy want it: always one POLYGON, with holes.
@@ -239,6 +255,18 @@ pub struct FloorPlan {
     pub obstacles: Vec<(String, Vec<DVec2>)>,
     /// Open walls: polylines seen from both sides.
     pub walls: Vec<Vec<DVec2>>,
+}
+
+impl FloorPlan {
+    /// Does what an event does to the map. Says whether it changes it.
+    pub(crate) fn change(&mut self, action: &Action) -> bool {
+        match action {
+            Action::AddObstacle { name, polygon } => self.obstacles.push((name.clone(), polygon.clone())),
+            Action::RemoveObstacle(name) => self.obstacles.retain(|(other, _)| other != name),
+            Action::Retarget { .. } => return false,
+        }
+        true
+    }
 }
 
 /// Agents that have most things in common.

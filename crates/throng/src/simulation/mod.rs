@@ -31,6 +31,17 @@ pub struct Simulation {
     pool: Arc<rayon::ThreadPool>,
 }
 
+/// Somebody who has no way to its goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stranded {
+    /// Who.
+    pub id: u32,
+    /// What its cohort is called.
+    pub cohort: String,
+    /// Where it is, m in the scenario's coordinates.
+    pub position: [f64; 2],
+}
+
 /// The models. They hold parameters and scratch memory; what lasts is in the world.
 struct Stages {
     macroscale: Box<dyn Macroscale>,
@@ -205,9 +216,10 @@ impl Simulation {
         let intents = &mut self.handover.intents;
         intents.resize(view.agents.len());
         let macroscale = &mut self.stages.macroscale;
-        let route = self.pool.install(|| {
+        let (route, no_way) = self.pool.install(|| {
             macroscale.run(view, intents);
-            macroscale.route(view, row)
+            let no_way = macroscale.stranded().binary_search(&(row as u32)).is_ok();
+            (macroscale.route(view, row), no_way)
         });
         intents.detour.copy_from_slice(&view.agents.detour);
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
@@ -221,8 +233,8 @@ impl Simulation {
                 model.run(view, intents);
             }
         });
-        let wants =
-            Wants { preferred, route, perceived, adapted: Vec2::new(intents.vx[row], intents.vy[row]) };
+        let adapted = Vec2::new(intents.vx[row], intents.vy[row]);
+        let wants = Wants { preferred, route, no_way, perceived, adapted };
         let seen = local.model.explain(view, intents, row);
         Some(Explanation::new(view, self.world.origin, wants, &seen))
     }
@@ -241,6 +253,26 @@ impl Simulation {
     /// How many were put aside because their numbers stopped making sense.
     pub fn put_aside(&self) -> usize {
         self.world.gone.iter().filter(|gone| gone.arrival < 0.0).count()
+    }
+
+    /// Who walks and has no way to its goal as things are, by id. Nobody where the macroscale does not think in ways.
+    pub fn stranded(&mut self) -> Vec<Stranded> {
+        let view = self.world.view();
+        let intents = &mut self.handover.intents;
+        intents.resize(view.agents.len());
+        let macroscale = &mut self.stages.macroscale;
+        self.pool.install(|| macroscale.run(view, intents));
+        let agents = view.agents;
+        let rows = macroscale.stranded().iter().map(|&row| row as usize);
+        let told = |row: usize| Stranded {
+            id: agents.id[row],
+            cohort: self.plan.cohorts[agents.cohort[row] as usize].clone(),
+            position: (self.world.origin + view.position(row).as_dvec2()).to_array(),
+        };
+        let walks = |row: &usize| agents.status[*row] == Status::Walking;
+        let mut stranded: Vec<Stranded> = rows.filter(walks).map(told).collect();
+        stranded.sort_unstable_by_key(|stranded| stranded.id);
+        stranded
     }
 
     /// Mean time from start to arrival, s, over those that arrived.
@@ -338,12 +370,7 @@ impl Plan {
     }
 
     fn change_map(&mut self, event: usize) {
-        match &self.events[event].action {
-            Action::AddObstacle { name, polygon } => self.map.obstacles.push((name.clone(), polygon.clone())),
-            Action::RemoveObstacle(name) => self.map.obstacles.retain(|(other, _)| other != name),
-            Action::Retarget { .. } => return,
-        }
-        self.map_changes += 1;
+        self.map_changes += usize::from(self.map.change(&self.events[event].action));
     }
 
     fn retarget(&self, world: &mut World, cohort: usize, goals: &[Goal]) {

@@ -1,7 +1,7 @@
 //! What happens on the way.
 
 use super::cohorts::{Draft, Target};
-use super::settle::goals;
+use super::settle::{Lasting, goals};
 use super::{Checker, LONGEST_TIME};
 use crate::scenario::error::known;
 use crate::scenario::file::{EventFile, NamedObstacle, RetargetFile};
@@ -15,6 +15,16 @@ use throng_core::params::Limit;
 pub(super) enum Plan {
     Ready(Action),
     Retarget { path: KeyPath, cohort: usize, goal: Target },
+}
+
+impl Plan {
+    /// The obstacle that it takes away.
+    fn removes(&self) -> Option<String> {
+        match self {
+            Plan::Ready(Action::RemoveObstacle(name)) => Some(name.clone()),
+            _ => None,
+        }
+    }
 }
 
 impl Checker<'_> {
@@ -88,7 +98,7 @@ impl Checker<'_> {
         Some(Plan::Retarget { path, cohort, goal })
     }
 
-    /// Gives the members of retargeted cohorts their new goals.
+    /// Gives the members of retargeted cohorts their new goals, and holds these against the map of that time.
     pub(super) fn resolve(
         &mut self,
         plans: Vec<(f64, Plan)>,
@@ -100,19 +110,22 @@ impl Checker<'_> {
         if !self.report.is_empty() {
             return Vec::new();
         }
-        let lasting = self.lasting(map);
+        let removed: Vec<Option<String>> = plans.iter().map(|(_, plan)| plan.removes()).collect();
+        let mut now = map.clone();
         let mut events = Vec::new();
-        for (at, plan) in plans {
+        for (index, (at, plan)) in plans.into_iter().enumerate() {
             let action = match plan {
                 Plan::Ready(action) => action,
                 Plan::Retarget { path, cohort, goal } => {
                     let starts: Vec<DVec2> =
                         cohorts[cohort].agents.iter().map(|agent| agent.position).collect();
                     let goals = goals(&goal, &starts, areas);
+                    let lasting = Lasting::new(&now, removed[index..].iter().flatten().map(String::as_str));
                     self.goals_are_free(&path, &drafts[cohort].name, &goal, &goals, &lasting);
                     Action::Retarget { cohort, goals }
                 }
             };
+            now.change(&action);
             events.push(Event { at, action });
         }
         events

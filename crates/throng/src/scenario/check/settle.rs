@@ -25,7 +25,8 @@ impl Checker<'_> {
         let region = Region::new(&boundary);
         let radii: Vec<Vec<f64>> = drafts.iter().map(|draft| self.radii(draft)).collect();
         let places = self.places(map, &region, drafts, &radii);
-        let lasting = self.lasting(map);
+        let removed = self.file.events.iter().filter_map(|event| event.remove_obstacle.as_deref());
+        let lasting = Lasting::new(map, removed);
         let mut cohorts = Vec::new();
         for ((draft, radii), places) in drafts.iter().zip(radii).zip(places) {
             let goals = goals(&draft.goal, &places, areas);
@@ -177,22 +178,23 @@ impl Checker<'_> {
             }
         }
     }
-
-    /// The map without the obstacles that an event takes away: a goal may wait behind a barrier.
-    pub(super) fn lasting(&self, map: &FloorPlan) -> Lasting {
-        let removed: BTreeSet<&str> =
-            self.file.events.iter().filter_map(|event| event.remove_obstacle.as_deref()).collect();
-        let mut map = map.clone();
-        map.obstacles.retain(|(name, _)| !removed.contains(name.as_str()));
-        let region = Region::new(&map::boundary(&map));
-        Lasting { map, region }
-    }
 }
 
 /// What stays on the map for good.
 pub(super) struct Lasting {
     map: FloorPlan,
     region: Region,
+}
+
+impl Lasting {
+    /// The map without the obstacles that an event will take away: a goal may wait behind a barrier.
+    pub(super) fn new<'n>(map: &FloorPlan, removed: impl Iterator<Item = &'n str>) -> Lasting {
+        let removed: BTreeSet<&str> = removed.collect();
+        let mut map = map.clone();
+        map.obstacles.retain(|(name, _)| !removed.contains(name.as_str()));
+        let region = Region::new(&map::boundary(&map));
+        Lasting { map, region }
+    }
 }
 
 /// A goal with less free area than this cannot be reached, m².
