@@ -11,7 +11,9 @@ mod output;
 mod papers;
 mod progress;
 mod session;
+mod statistics;
 mod summary;
+mod sweep;
 mod watch;
 
 use clap::Parser;
