@@ -54,6 +54,21 @@ pub fn check_folder_of(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes a file beside its final name and renames it, so that a crash leaves the one before.
+pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let failed = |error: &io::Error| cannot_write(path, error);
+    // A link stays a link.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut builder = tempfile::Builder::new();
+    // As an ordinary file would get, less what the user's mask takes away: others may want to read it.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder(&target)).map_err(|error| failed(&error))?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(|error| failed(&error))?;
+    file.persist(&target).map_err(|error| failed(&error.error))?;
+    Ok(())
+}
+
 /// Makes sure that no two of these are one file: the later would wipe out the earlier.
 pub fn check_different(files: &[(&str, Option<&Path>)]) -> anyhow::Result<()> {
     let given: Vec<(&str, &Path, PathBuf)> =
@@ -76,7 +91,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn cannot_write(path: &Path, error: &io::Error) -> anyhow::Error {
+/// Says why a file cannot be written, and what to do about it.
+pub fn cannot_write(path: &Path, error: &io::Error) -> anyhow::Error {
     let (shown, folder) = (path.display(), folder(path));
     match error.kind() {
         // Some folders exist and take no files, such as /proc.

@@ -1,6 +1,7 @@
 //! The `throng` command.
 
 mod bench;
+mod changes;
 mod commands;
 mod files;
 mod findings;
@@ -10,7 +11,9 @@ mod output;
 mod papers;
 mod progress;
 mod session;
+mod statistics;
 mod summary;
+mod sweep;
 mod watch;
 
 use clap::Parser;

@@ -1,9 +1,10 @@
 //! Finding the scenario that a command line names.
 
-use anyhow::bail;
-use std::path::Path;
+use crate::output;
+use anyhow::{anyhow, bail};
+use std::path::{Path, PathBuf};
 use throng::builtin;
-use throng::scenario::{Overrides, Scenario};
+use throng::scenario::{Overrides, Scenario, ScenarioError};
 
 /// Reads a scenario: a file, or a built-in by its name.
 pub fn scenario(name: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
@@ -27,4 +28,31 @@ pub fn scenario(name: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> 
         );
     }
     Ok(Scenario::open_with(name, overrides)?)
+}
+
+/// A scenario's text, read once, for whoever checks it many times over: the file may change meanwhile.
+pub struct Text {
+    text: String,
+    name: String,
+    folder: Option<PathBuf>,
+}
+
+impl Text {
+    /// Reads the text of a scenario that [`scenario`] has found sound.
+    pub fn of(path: &Path) -> anyhow::Result<Text> {
+        if !path.is_file()
+            && let Some(builtin) = builtin::find(path.to_str().unwrap_or_default())
+        {
+            let name = format!("{}.toml", builtin.name);
+            return Ok(Text { text: builtin.text.into(), name, folder: None });
+        }
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| anyhow!("cannot read `{}`: {}", path.display(), output::reason(&error)))?;
+        Ok(Text { text, name: path.display().to_string(), folder: path.parent().map(Path::to_owned) })
+    }
+
+    /// Makes a scenario of it.
+    pub fn scenario(&self, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
+        Scenario::parse_with(&self.text, &self.name, self.folder.as_deref(), overrides)
+    }
 }

@@ -22,11 +22,8 @@ pub struct Progress {
 impl Progress {
     /// Begins now.
     pub fn new(simulation: &Simulation, until: f64) -> Progress {
-        let bar = ProgressBar::new((until * 1000.0) as u64);
-        if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
-            bar.set_style(style.progress_chars("━━─"));
-        }
         let now = Instant::now();
+        let bar = bar((until * 1000.0) as u64);
         Progress { bar, until, begin: now, from: simulation.frame().time, last: now }
     }
 
@@ -57,6 +54,44 @@ impl Progress {
     pub fn clear(self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// How far many runs are: how many are done, and time left.
+pub struct Runs {
+    bar: ProgressBar,
+    what: &'static str,
+    begin: Instant,
+}
+
+impl Runs {
+    /// Begins now; `what` is done so many times.
+    pub fn new(what: &'static str, total: usize) -> Runs {
+        Runs { bar: bar(total as u64), what, begin: Instant::now() }
+    }
+
+    /// Shows how many are done.
+    pub fn at(&self, done: usize) {
+        let total = self.bar.length().unwrap_or_default();
+        let left =
+            self.begin.elapsed().as_secs_f64() / done as f64 * total.saturating_sub(done as u64) as f64;
+        // Before the first there is nothing to guess by.
+        let left = if done == 0 { String::new() } else { format!(", {} left", duration(left)) };
+        self.bar.set_position(done as u64);
+        self.bar.set_message(format!("{done} of {total} {}{left}", self.what));
+    }
+
+    /// Takes the bar away.
+    pub fn clear(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn bar(length: u64) -> ProgressBar {
+    let bar = ProgressBar::new(length);
+    if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+        bar.set_style(style.progress_chars("━━─"));
+    }
+    bar
 }
 
 /// A time on the clock, as a person says it.

@@ -42,6 +42,17 @@ pub enum Ended {
     Interrupted,
 }
 
+impl Ended {
+    /// Why a run ended that goes no further.
+    pub fn of(simulation: &Simulation) -> Ended {
+        match simulation.is_done() {
+            false => Ended::Interrupted,
+            true if simulation.arrived() == simulation.agents() => Ended::Arrived,
+            true => Ended::Until,
+        }
+    }
+}
+
 /// What is left of a run.
 pub struct Outcome {
     /// Why it ended.
@@ -95,7 +106,7 @@ impl Session {
         }
         // Also at the end: an interrupted run can go on, and a finished one can be given more time.
         self.checkpoint()?;
-        Ok(self.ended())
+        Ok(Ended::of(&self.simulation))
     }
 
     fn record_frame(&mut self) -> Result<(), Trouble> {
@@ -123,14 +134,6 @@ impl Session {
         let Some(Checkpoints { path, .. }) = &self.checkpoints else { return Ok(()) };
         let position = self.recorder.as_mut().map(Recorder::position).transpose()?;
         Ok(Checkpoint::of(&self.simulation, self.metrics, position).save(path)?)
-    }
-
-    fn ended(&self) -> Ended {
-        match self.simulation.is_done() {
-            false => Ended::Interrupted,
-            true if self.simulation.arrived() == self.simulation.agents() => Ended::Arrived,
-            true => Ended::Until,
-        }
     }
 
     fn stopped(&self, trouble: Trouble) -> anyhow::Error {

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Answer, Desk, rows};
-use std::process::{Child, Command};
+use common::{Answer, Desk, rows, signal};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 /// Long enough to be broken off, short enough to be run to its end. The map changes on the way.
@@ -48,11 +48,6 @@ fn wait_for_checkpoint(desk: &Desk, child: &mut Child) {
     }
     std::thread::sleep(Duration::from_millis(150));
     assert_eq!(child.try_wait().unwrap(), None, "the run was over before it could be broken off");
-}
-
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
 }
 
 #[test]

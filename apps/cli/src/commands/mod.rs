@@ -33,6 +33,7 @@ Exit code 0: done. 1: the run or a check fell short. 2: bad input, with the reas
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<run::Args>),
+    Sweep(Box<crate::sweep::Args>),
     Check(check::Args),
     Render(render::Args),
     List(list::Args),
@@ -49,6 +50,7 @@ impl Cli {
         match self.command {
             None => demo::run(),
             Some(Command::Run(args)) => run::run(*args),
+            Some(Command::Sweep(args)) => crate::sweep::run(*args),
             Some(Command::Check(args)) => check::run(args),
             Some(Command::Render(args)) => render::run(args),
             Some(Command::List(args)) => list::run(args),

@@ -1,5 +1,6 @@
 //! `throng run`.
 
+use crate::changes::{self, Changes};
 use crate::files::{self, Promised};
 use crate::progress::Progress;
 use crate::session::{Checkpoints, Ended, Outcome, Session};
@@ -44,55 +45,9 @@ pub struct Args {
     resume: Option<PathBuf>,
     #[command(flatten)]
     changes: Changes,
-}
-
-/// What a command line changes in a scenario.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Changes to the scenario")]
-struct Changes {
-    /// Model of the macroscale: where to?
-    #[arg(long, value_name = "M")]
-    macroscale: Option<String>,
-    /// Models of the mesoscale: among whom? `none` for none
-    #[arg(long, value_name = "M,..", value_delimiter = ',')]
-    mesoscale: Option<Vec<String>>,
-    /// Model of the microscale: which velocity now?
-    #[arg(long, value_name = "M")]
-    microscale: Option<String>,
-    /// Model of motion: how bodies move
-    #[arg(long, value_name = "M")]
-    motion: Option<String>,
-    /// Set any key of the scenario: `params.orca.time_horizon=2`, `agents.0.count=50`; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
-    set: Vec<(String, String)>,
     /// Key of all random draws
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = changes::HEADING)]
     seed: Option<u64>,
-    /// Simulated time at which the run ends at the latest, s
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
-    until: Option<f64>,
-}
-
-impl Changes {
-    fn overrides(&self) -> Overrides {
-        let named = |models: &Vec<String>| {
-            models.iter().filter(|model| !model.is_empty() && *model != "none").cloned().collect()
-        };
-        Overrides {
-            macroscale: self.macroscale.clone(),
-            mesoscale: self.mesoscale.as_ref().map(named),
-            microscale: self.microscale.clone(),
-            motion: self.motion.clone(),
-            seed: self.seed,
-            until: self.until,
-            set: self.set.clone(),
-        }
-    }
-}
-
-fn key_value(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("it must be KEY=VALUE")?;
-    Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -126,6 +81,10 @@ struct Start {
 }
 
 impl Args {
+    fn overrides(&self) -> Overrides {
+        Overrides { seed: self.seed, ..self.changes.overrides() }
+    }
+
     fn check_paths(&self) -> anyhow::Result<()> {
         files::check_different(&[
             ("the scenario", self.file.as_deref()),
@@ -155,7 +114,7 @@ impl Args {
             return self.resumed(path);
         }
         let file = self.file.as_deref().context("a scenario file is needed")?;
-        let scenario = opening::scenario(file, &self.changes.overrides())?;
+        let scenario = opening::scenario(file, &self.overrides())?;
         let simulation = Simulation::with_threads(&scenario, self.threads as usize)?;
         Ok((scenario, Start { simulation, metrics: Metrics::default(), recording: None }))
     }
@@ -163,7 +122,7 @@ impl Args {
     /// A checkpoint's scenario may get another end, and nothing else.
     fn resumed(&self, path: &Path) -> anyhow::Result<(Scenario, Start)> {
         let mut checkpoint = Checkpoint::load(path).map_err(|error| cannot_resume(path, error))?;
-        let overrides = self.changes.overrides();
+        let overrides = self.overrides();
         let only_end = Overrides { until: overrides.until, ..Overrides::default() };
         let of_checkpoint = |overrides: &Overrides| {
             Scenario::parse_with(&checkpoint.scenario, "checkpoint.json", None, overrides)

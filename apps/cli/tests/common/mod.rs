@@ -84,6 +84,12 @@ impl Answer {
     }
 }
 
+/// Sends a signal by its name.
+pub fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+}
+
 /// Everything in the tables of an SQLite recording that is part of the run.
 pub fn rows(path: &Path) -> Vec<String> {
     let db = rusqlite::Connection::open(path).unwrap();

@@ -29,8 +29,8 @@ fn quoted_names(info: &RunInfo) -> Vec<String> {
     info.cohorts.iter().map(|cohort| quoted(&cohort.name)).collect()
 }
 
-/// Line breaks become spaces, so that a line stays a row for simple readers too.
-fn quoted(name: &str) -> String {
+/// A field of a line. Line breaks become spaces, so that a line stays a row for simple readers too.
+pub fn quoted(name: &str) -> String {
     let name = name.replace(['\n', '\r'], " ");
     if name.contains([',', '"', '#']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }
 }
@@ -134,7 +134,7 @@ fn read_row(columns: &Columns, fields: &[String], run: &mut Builder) -> Result<(
 }
 
 /// Splits a line at commas outside quotes, into strings that are used again.
-fn split(line: &str, fields: &mut Vec<String>) {
+pub fn split(line: &str, fields: &mut Vec<String>) {
     let mut used = 0;
     let mut rest = line.chars().peekable();
     loop {

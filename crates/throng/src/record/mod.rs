@@ -19,6 +19,7 @@ mod read;
 mod sqlite;
 mod text;
 
+pub use csv::{quoted as quoted_for_csv, split as split_csv};
 pub use error::RecordError;
 pub use geometry::{Geometry, Ring};
 pub use info::{CohortInfo, RunInfo};
