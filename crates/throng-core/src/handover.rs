@@ -1,6 +1,6 @@
 //! What one stage hands to the next: columns in the rows' order of this step, kept from step to step.
 
-use crate::world::Detour;
+use crate::world::{Detour, Jam};
 use glam::Vec2;
 
 /// From the macroscale, adapted by the mesoscale: the velocity an agent would like to have, m/s.
@@ -14,6 +14,8 @@ pub struct Intents {
     pub aim: Vec<Vec2>,
     /// What the agent will remember of its detour. Only the mesoscale changes it.
     pub detour: Vec<Detour>,
+    /// Where walkers get on slowly, in steps in which the mesoscale has looked.
+    pub jam: Option<Jam>,
 }
 
 /// From the microscale: the velocity an agent has chosen.

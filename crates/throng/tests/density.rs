@@ -2,6 +2,8 @@
 
 use glam::DVec2;
 use throng::catalog::{self, Stage};
+use throng::checkpoint::Checkpoint;
+use throng::metrics::Metrics;
 use throng::scenario::Overrides;
 use throng::{Scenario, Simulation, builtin};
 
@@ -148,4 +150,54 @@ fn every_thread_count_gives_the_same_bits() {
         assert_eq!(hash(1), hash(2), "{name}");
         assert_eq!(hash(1), hash(5), "{name}");
     }
+}
+
+/// A hundred in a room with a narrow door straight ahead and a wide one further off.
+const TWO_DOORS: &str = "format = 1\nuntil = 300\n[pipeline]\nmacroscale = 'visibility-graph'\nmesoscale = ['density']\n\
+    [map]\nwalkable = 'POLYGON ((-30 -20, 30 -20, 30 20, -30 20, -30 -20))'\n\
+    obstacles = [[[-0.2, -20], [0.2, -20], [0.2, -0.5], [-0.2, -0.5]], [[-0.2, 0.5], [0.2, 0.5], [0.2, 10], [-0.2, 10]],\
+    [[-0.2, 14], [0.2, 14], [0.2, 20], [-0.2, 20]]]\n\
+    [[agents]]\nname = 'all'\ncount = 100\non_arrival = 'leave'\n\
+    place = { grid = { from = [-18, -5], columns = 10, spacing = 1.0 } }\ngoal = { point = [20, 0] }\n";
+
+/// How long it took them, s, and how many went through the wide door.
+fn through_doors(changes: &Overrides) -> (f64, usize) {
+    let mut simulation = simulate(TWO_DOORS, changes, 1);
+    let mut wide = std::collections::BTreeSet::new();
+    while !simulation.is_done() {
+        simulation.step();
+        let frame = simulation.frame();
+        let at_door = |&row: &usize| frame.position(row).x.abs() < 0.5 && frame.position(row).y > 8.0;
+        wide.extend((0..frame.len()).filter(at_door).map(|row| frame.id[row]));
+    }
+    assert_eq!(simulation.arrived(), 100);
+    (simulation.mean_travel().unwrap(), wide.len())
+}
+
+#[test]
+fn a_jammed_door_is_left_for_another_where_that_is_worth_it() {
+    let without = Overrides { mesoscale: Some(Vec::new()), ..Overrides::default() };
+    let (alone, _) = through_doors(&without);
+    let (diverted, wide) = through_doors(&Overrides::default());
+    assert!(wide >= 10, "{wide} took the wide door");
+    assert!(diverted < 0.8 * alone, "{diverted} s, and {alone} s without");
+    let set = vec![("params.density.divert".into(), "false".into())];
+    let (_, wide) = through_doors(&Overrides { set, ..Overrides::default() });
+    assert!(wide < 10, "{wide} took the wide door, though nobody was to be diverted");
+}
+
+#[test]
+fn a_checkpoint_in_a_jam_goes_on_with_the_same_bits() {
+    let mut simulation = simulate(TWO_DOORS, &Overrides::default(), 1);
+    (0..137).for_each(|_| simulation.step());
+    assert!(!simulation.world().jam.is_empty(), "there is a jam to be saved");
+    let path = std::env::temp_dir().join(format!("throng-jam-{}.checkpoint", std::process::id()));
+    Checkpoint::of(&simulation, Metrics::default(), None).save(&path).unwrap();
+    let mut resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    for _ in 0..100 {
+        simulation.step();
+        resumed.step();
+    }
+    assert_eq!(simulation.state_hash(), resumed.state_hash());
 }

@@ -2,12 +2,14 @@
 //! [`World::commit`].
 
 mod agents;
+mod jam;
 mod movers;
 
 pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
+pub use jam::Jam;
 pub use movers::{Mover, MoverState};
 
-use crate::handover::{Commands, Moves};
+use crate::handover::{Commands, Intents, Moves};
 use crate::space::{Cells, Walls};
 use agents::Spare;
 use glam::{DVec2, Vec2};
@@ -71,6 +73,8 @@ pub struct World {
     pub widest: f32,
     /// The radii that ways are planned for, ascending, see [`radius_classes`]. Saved, because whoever has left counts too.
     pub radius_classes: Vec<f32>,
+    /// Where walkers get on slowly.
+    pub jam: Jam,
     /// Walls and their index: rebuilt from the map, never saved.
     #[serde(skip)]
     walls: Walls,
@@ -114,6 +118,8 @@ pub struct View<'a> {
     pub map_version: u64,
     /// The radii that ways are planned for, ascending.
     pub radius_classes: &'a [f32],
+    /// Where walkers got on slowly of late, as far as somebody has looked.
+    pub jam: &'a Jam,
     /// Scripted bodies, where they are now.
     pub movers: &'a [MoverState],
     /// What cohorts have in common.
@@ -136,6 +142,7 @@ impl World {
             fastest: 0.0,
             widest: 0.0,
             radius_classes: Vec::new(),
+            jam: Jam::default(),
             walls: Walls::default(),
             map_version: 0,
             cells: Cells::default(),
@@ -162,6 +169,7 @@ impl World {
             walls: &self.walls,
             map_version: self.map_version,
             radius_classes: &self.radius_classes,
+            jam: &self.jam,
             movers: &self.mover_states,
             cohorts: &self.cohorts,
         }
@@ -174,11 +182,12 @@ impl World {
     }
 
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
-    /// `detours` are what the mesoscale wants remembered, where there is one.
-    pub fn commit(&mut self, detours: Option<&[Detour]>, commands: &Commands, moves: &Moves) {
+    /// The intents are those of the mesoscale, where there is one, for what it wants remembered.
+    pub fn commit(&mut self, intents: Option<&mut Intents>, commands: &Commands, moves: &Moves) {
         self.step += 1;
-        if let Some(detours) = detours {
-            self.agents.detour.copy_from_slice(detours);
+        if let Some(intents) = intents {
+            self.agents.detour.copy_from_slice(&intents.detour);
+            self.jam = intents.jam.take().unwrap_or_else(|| std::mem::take(&mut self.jam));
         }
         let any_gone = self.take_moves(moves, commands);
         if any_gone {
@@ -328,7 +337,12 @@ impl World {
             let walked = (u64::from(gone.arrival.to_bits()) << 32) | u64::from(gone.walked.to_bits());
             sum.wrapping_add(mix(mix(u64::from(gone.id)) ^ walked))
         });
-        mix(present ^ mix(gone ^ mix(self.step)))
+        let jam = self.jam.cells().iter().fold(0u64, |hash, (cell, hold)| {
+            let [cell, hold] = [cell.to_array().map(|x| x as u32), hold.to_array().map(f32::to_bits)]
+                .map(|[x, y]| u64::from(x) << 32 | u64::from(y));
+            mix(hash ^ mix(cell ^ mix(hold)))
+        });
+        mix(present ^ mix(gone ^ mix(self.step)) ^ jam)
     }
 }
 

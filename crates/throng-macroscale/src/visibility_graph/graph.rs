@@ -5,6 +5,7 @@ use super::space::{Place, Space};
 use glam::DVec2;
 use rayon::prelude::*;
 use throng_core::space::Wall;
+use throng_core::world::Jam;
 
 /// A visibility graph for bodies of one radius.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub(super) struct Graph {
     /// Where the ways of a node begin in `ways`.
     first: Vec<u32>,
     ways: Vec<(u32, f64)>,
+    jam: Jam,
 }
 
 impl Graph {
@@ -23,7 +25,29 @@ impl Graph {
         let nodes = Nodes::new(&space);
         let pairs = visible_pairs(&space, &nodes);
         let (first, ways) = both_directions(&nodes, &pairs);
-        Graph { space, nodes, first, ways }
+        Graph { space, nodes, first, ways, jam: Jam::default() }
+    }
+
+    /// Lets ways through a jam count as longer.
+    pub fn weigh(&mut self, jam: &Jam) {
+        self.jam.clone_from(jam);
+        let Graph { nodes, first, ways, jam, .. } = self;
+        for node in 0..nodes.len() {
+            for (other, cost) in &mut ways[first[node] as usize..first[node + 1] as usize] {
+                let (from, to) = (nodes.at[node], nodes.at[*other as usize]);
+                *cost = from.distance(to) + jam.delay(from, to);
+            }
+        }
+    }
+
+    /// Whether any way counts as longer than it is.
+    pub fn is_jammed(&self) -> bool {
+        !self.jam.is_empty()
+    }
+
+    /// As how much longer than it is a straight way counts, m.
+    pub fn delay(&self, from: DVec2, to: DVec2) -> f64 {
+        self.jam.delay(from, to)
     }
 
     /// The nodes that can be reached straight from a node, and how far they are.

@@ -8,6 +8,8 @@
 //!
 //! - Every step asks anew where an agent stands, so whoever was pushed off its way has another one at once, and what is
 //!   kept are caches only: nothing has to be saved, and the answer depends on the view alone.
+//! - Where people get on slowly ([`Jam`](throng_core::world::Jam)), a way counts as longer than it is, and may be left for
+//!   another one.
 //! - Where trees are more than may be remembered, those that do not fit are made for one answer and dropped. That takes
 //!   longer and changes nothing else.
 //! - Arcs around corners are polygons around them. A way is up to 1.3 % longer on the arc, and a gap may be up to 4 %
@@ -42,6 +44,7 @@ pub struct VisibilityGraph {
     /// The memory that all trees together may keep, bytes.
     most_remembered: usize,
     map_version: Option<u64>,
+    jam_version: u64,
     /// The areas that trees were made for, by cohort.
     areas: Vec<Option<Vec<Vec2>>>,
     /// By radius; few.
@@ -169,6 +172,7 @@ impl VisibilityGraph {
         VisibilityGraph {
             most_remembered: bytes,
             map_version: None,
+            jam_version: 0,
             areas: Vec::new(),
             graphs: Vec::new(),
             trees: HashMap::new(),
@@ -182,6 +186,11 @@ impl VisibilityGraph {
         if self.map_version != Some(view.map_version) {
             self.map_version = Some(view.map_version);
             self.graphs.clear();
+            self.trees.clear();
+        }
+        if self.jam_version != view.jam.version {
+            self.jam_version = view.jam.version;
+            self.graphs.iter_mut().for_each(|(_, graph)| graph.weigh(view.jam));
             self.trees.clear();
         }
         self.areas.resize(view.cohorts.len(), None);
@@ -262,7 +271,9 @@ impl VisibilityGraph {
 
     fn learn_graph(&mut self, radius: f32, view: View<'_>) {
         if self.graphs.iter().all(|(known, _)| known.to_bits() != radius.to_bits()) {
-            self.graphs.push((radius, Graph::new(view.walls.all(), radius)));
+            let mut graph = Graph::new(view.walls.all(), radius);
+            graph.weigh(view.jam);
+            self.graphs.push((radius, graph));
         }
     }
 
@@ -305,7 +316,8 @@ impl VisibilityGraph {
         let in_use =
             self.trees.get(&key).map_or(0, |trees| trees.iter().filter(|tree| self.uses(tree)).count());
         let (mut trees, mut answers) = (Vec::new(), Vec::new());
-        if in_use + rows.len() <= MOST_NARROW {
+        // A narrow tree takes it that a way is as long as it is.
+        if in_use + rows.len() <= MOST_NARROW && !graph.is_jammed() {
             for &row in rows {
                 let place = place(row);
                 let tree = Tree::towards(graph, goals(view, row), &place);
@@ -404,10 +416,12 @@ fn key(view: View<'_>, row: usize) -> Key {
     Key { radius: view.planned_radius(row).to_bits(), goal }
 }
 
+/// Whether the goal is in sight, and nothing on the way to it a reason to take another.
 fn sees_goal(graph: &Graph, from: Vec2, target: &Target) -> bool {
     let place = graph.space.place(from.as_dvec2());
     let goal = graph.space.place(target.reach.as_dvec2());
     graph.space.is_clear(place.at, goal.at, graph.space.keep())
+        && !(graph.is_jammed() && graph.delay(place.at, goal.at) > 0.0)
 }
 
 /// Where a row's goal can be entered.

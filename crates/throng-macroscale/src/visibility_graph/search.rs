@@ -70,7 +70,8 @@ impl<'a> Search<'a> {
             let mut any = false;
             for (node, &at) in graph.nodes.at.iter().enumerate() {
                 if (pressed || graph.nodes.is_taut(node, place.at)) && eye.sees(at) {
-                    self.offer(node as u32, at.distance(place.at), stop);
+                    let length = at.distance(place.at) + graph.delay(at, place.at);
+                    self.offer(node as u32, length, stop);
                     any = true;
                 }
             }

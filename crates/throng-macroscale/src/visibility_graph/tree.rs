@@ -149,9 +149,19 @@ impl Tree {
             let mut eye = Eye::new(&graph.space, place, keep);
             let mut heap = BinaryHeap::from(std::mem::take(stops));
             let mut seen = None;
-            while let (None, Some(Reverse((length, stop)))) = (seen, heap.pop()) {
-                let stop = Stop(stop);
-                seen = eye.sees(self.at(graph, stop)).then_some((f64::from_bits(length), stop));
+            while let (None, Some(Reverse((bits, stop)))) = (seen, heap.pop()) {
+                let (length, is_weighed, stop) = (f64::from_bits(bits), stop & WEIGHED != 0, stop & !WEIGHED);
+                let at = self.at(graph, Stop(stop));
+                if is_weighed || eye.sees(at) {
+                    // A jam makes a way count as longer and never as shorter, so it is asked for only here, where nothing
+                    // is promising more.
+                    let more = if is_weighed || !graph.is_jammed() { 0.0 } else { graph.delay(place.at, at) };
+                    if more > 0.0 {
+                        heap.push(entry(length + more, (stop | WEIGHED) as usize));
+                    } else {
+                        seen = Some((length, Stop(stop)));
+                    }
+                }
             }
             *stops = heap.into_vec();
             seen
@@ -207,6 +217,9 @@ fn roomy(graph: &Graph, goals: Vec<DVec2>) -> Vec<DVec2> {
     let fit = places.iter().filter(|place| !any || !graph.space.is_pressed(place));
     fit.map(|place| place.at).collect()
 }
+
+/// Marks the number of a stop to which the way has been seen, and what delays on it counted.
+const WEIGHED: u32 = 1 << 31;
 
 /// The bits of a length and a stop's number. The bits of numbers that are not negative are in the order of the numbers.
 pub(super) type Entry = Reverse<(u64, u32)>;

@@ -12,23 +12,29 @@ const HALVES: u32 = 2;
 /// What somebody adds to all nine cells together.
 const IN_ALL: f32 = 5.0;
 
-/// How many will be where. Counts are whole numbers, so that no order of threads can change a bit.
+/// A sparse grid and the cells that rows lie in.
 #[derive(Debug, Default)]
-pub struct Field {
+pub struct Layout<T> {
     /// Side of a cell, m.
     side: f32,
     per_metre: f32,
-    /// Of every row, the cell that it is projected to.
-    cells: Vec<IVec2>,
-    counts: SparseGrid<AtomicU32>,
+    /// By row.
+    pub cells: Vec<IVec2>,
+    pub grid: SparseGrid<T>,
     /// By chunk of rows: the tiles that it needs.
     tiles: Vec<Vec<IVec2>>,
 }
 
-impl Field {
+impl<T: Default + Sync> Layout<T> {
     /// An empty one with cells of a side, m.
-    pub fn new(side: f32) -> Field {
-        Field { side, per_metre: 1.0 / side, ..Field::default() }
+    pub fn new(side: f32) -> Layout<T> {
+        Layout {
+            side,
+            per_metre: 1.0 / side,
+            cells: Vec::new(),
+            grid: SparseGrid::default(),
+            tiles: Vec::new(),
+        }
     }
 
     /// Side of a cell, m.
@@ -36,8 +42,20 @@ impl Field {
         self.side
     }
 
-    /// Counts rows at the places where they will be.
-    pub fn count(&mut self, rows: usize, will_be: impl Fn(usize) -> Vec2 + Sync) {
+    /// The cell that a place lies in.
+    #[inline(always)]
+    pub fn cell(&self, place: Vec2) -> IVec2 {
+        cell_of(place, self.per_metre)
+    }
+
+    /// Lays rows out where they are, in an empty grid, and adds each to what its cell holds. That must not depend on an
+    /// order.
+    pub fn lay_out(
+        &mut self,
+        rows: usize,
+        place: impl Fn(usize) -> Vec2 + Sync,
+        add: impl Fn(usize, &T) + Sync,
+    ) {
         let chunks = rows.div_ceil(CHUNK);
         self.cells.resize(rows, IVec2::ZERO);
         self.tiles.resize_with(self.tiles.len().max(chunks), Vec::new);
@@ -46,23 +64,35 @@ impl Field {
         work.into_par_iter().enumerate().for_each(|(chunk, (cells, tiles))| {
             tiles.clear();
             for (i, cell) in cells.iter_mut().enumerate() {
-                *cell = cell_of(will_be(chunk * CHUNK + i), per_metre);
-                let tile = SparseGrid::<AtomicU32>::tile_of(*cell);
+                *cell = cell_of(place(chunk * CHUNK + i), per_metre);
+                let tile = SparseGrid::<T>::tile_of(*cell);
                 // Rows are sorted in space, so that a chunk has few tiles.
                 if !tiles.contains(&tile) {
                     tiles.push(tile);
                 }
             }
         });
-        self.counts.clear();
+        self.grid.clear();
         for &tile in self.tiles[..chunks].iter().flatten() {
-            self.counts.add(tile);
+            self.grid.add(tile);
         }
-        let counts = &self.counts;
-        self.cells.par_chunks(CHUNK).for_each(|cells| {
-            for count in cells.iter().filter_map(|&cell| counts.get(cell)) {
-                count.fetch_add(1, Ordering::Relaxed);
+        let grid = &self.grid;
+        self.cells.par_chunks(CHUNK).enumerate().for_each(|(chunk, cells)| {
+            for (i, &cell) in cells.iter().enumerate() {
+                grid.get(cell).into_iter().for_each(|held| add(chunk * CHUNK + i, held));
             }
+        });
+    }
+}
+
+/// How many will be where. Counts are whole numbers, so that no order of threads can change a bit.
+pub type Field = Layout<AtomicU32>;
+
+impl Field {
+    /// Counts rows at the places where they will be.
+    pub fn count(&mut self, rows: usize, will_be: impl Fn(usize) -> Vec2 + Sync) {
+        self.lay_out(rows, will_be, |_, count| {
+            count.fetch_add(1, Ordering::Relaxed);
         });
     }
 
@@ -70,10 +100,10 @@ impl Field {
     /// itself.
     #[inline]
     pub fn read(&self, row: usize, place: Vec2) -> f32 {
-        let cell = cell_of(place, self.per_metre);
+        let cell = self.cell(place);
         let count = |count: &AtomicU32| count.load(Ordering::Relaxed);
-        let inside = self.counts.get(cell).map_or(0, count);
-        let all = (HALVES - 1) * inside + self.counts.around(cell).map(count).sum::<u32>();
+        let inside = self.grid.get(cell).map_or(0, count);
+        let all = (HALVES - 1) * inside + self.grid.around(cell).map(count).sum::<u32>();
         let apart = self.cells[row].wrapping_sub(cell);
         let near = apart.cmpge(IVec2::NEG_ONE).all() && apart.cmple(IVec2::ONE).all();
         let own = if apart == IVec2::ZERO { HALVES } else { u32::from(near) };

@@ -12,18 +12,22 @@
 //! - Where an agent is nearer to its goal than [`NEAR`] looks, it does not turn. To look one length ahead is not enough: a
 //!   block of people that assembles is a crowd to each of its members, and they would circle around it.
 //! - Nobody turns into a wall, nor so far that it loses the next stop of its route from sight.
+//! - Beyond the paper: where walkers do not get on is told to the macroscale of the next step (`slow`). One that plans
+//!   routes then leaves a jammed corridor for another where the detour is worth it.
 //! - The threshold is a count and depends on the size of cells. `persons_per_m2` says the same for all sizes.
 //!
 //! Weighed and left: not to count those who walk along (crowds do not spread before they meet, and four blocks take half as
 //! long again), the least crowded of five directions (no sooner, and they turn back), turning to one side only.
 
 mod field;
+mod slow;
 
 use crate::{Mesoscale, Perceived, is_open};
 use field::Field;
 use glam::Vec2;
 use rayon::prelude::*;
 use serde::Serialize;
+use slow::Slow;
 use std::f32::consts::FRAC_1_SQRT_2;
 use throng_core::CHUNK;
 use throng_core::geom::unit_or;
@@ -41,6 +45,8 @@ throng_core::params! {
         threshold: f32 = 5.0, "", Limit::above(0.0).up_to(1e6);
         /// The same as a density, whatever the size of cells; the count is not used where this is above 0.
         persons_per_m2: f32 = 0.0, "1/m2", Limit::from(0.0).up_to(100.0);
+        /// Whether jams are told to the macroscale, which then may choose another way.
+        divert: bool = true, "", Limit::from(0.0);
     }
 }
 
@@ -56,6 +62,8 @@ pub struct LookAhead {
     /// By cohort: which field it reads.
     kind: Vec<usize>,
     fields: Vec<Field>,
+    /// Where somebody wants to be diverted.
+    slow: Option<Slow>,
 }
 
 /// A look in one direction.
@@ -95,7 +103,9 @@ impl LookAhead {
                 fields.len() - 1
             }));
         }
-        LookAhead { params, kind, fields }
+        let diverted = params.iter().find(|density| density.divert);
+        let slow = diverted.map(|density| Slow::new(density.cell));
+        LookAhead { params, kind, fields, slow }
     }
 
     fn count(&mut self, view: View<'_>, intents: &Intents) {
@@ -177,6 +187,9 @@ fn is_barred(view: View<'_>, row: usize, place: Vec2, aim: Vec2) -> bool {
 
 impl Mesoscale for LookAhead {
     fn run(&mut self, view: View<'_>, intents: &mut Intents) {
+        if let Some(slow) = self.slow.as_mut().filter(|_| Slow::is_due(view)) {
+            intents.jam = slow.look(view, intents);
+        }
         self.count(view, intents);
         let model = &*self;
         let columns = (

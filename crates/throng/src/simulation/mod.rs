@@ -126,7 +126,7 @@ impl Simulation {
             stages.bodies.run(view, commands, moves);
             clock.lap(|times| &mut times.motion);
 
-            world.commit(among.then_some(&intents.detour[..]), commands, moves);
+            world.commit(among.then_some(intents), commands, moves);
             clock.lap(|times| &mut times.commit);
         });
     }

@@ -1,0 +1,82 @@
+//! Where people get on slowly: a field that one step leaves to the planners of the next.
+
+use glam::{DVec2, IVec2, Vec2};
+use serde::{Deserialize, Serialize};
+
+/// Cells in which walkers get on slowly. Each has a vector along which they want to go: on a way along it, a metre counts as
+/// so many more as it is long. Whoever turns its back on a jam is not held up by it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Jam {
+    /// Differs from what it was before whenever cells have changed.
+    pub version: u64,
+    /// Side of a cell, m.
+    side: f64,
+    /// In the order of (y, x).
+    cells: Vec<(IVec2, Vec2)>,
+    /// What all cells lie within, m from the world's origin.
+    low: DVec2,
+    high: DVec2,
+}
+
+impl Jam {
+    /// From cells of a side, m, each once.
+    pub fn new(version: u64, side: f32, mut cells: Vec<(IVec2, Vec2)>) -> Jam {
+        cells.sort_unstable_by_key(|(cell, _)| (cell.y, cell.x));
+        let side = f64::from(side);
+        let low = cells.iter().fold(DVec2::MAX, |low, (cell, _)| low.min(cell.as_dvec2() * side));
+        let high = cells.iter().fold(DVec2::MIN, |high, (cell, _)| high.max((cell.as_dvec2() + 1.0) * side));
+        Jam { version, side, cells, low, high }
+    }
+
+    /// Whether people get on everywhere.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Its cells, and what holds walkers up in them.
+    pub fn cells(&self) -> &[(IVec2, Vec2)] {
+        &self.cells
+    }
+
+    /// What holds walkers up in a cell.
+    pub fn hold(&self, cell: IVec2) -> Vec2 {
+        let found = self.cells.binary_search_by_key(&(cell.y, cell.x), |(cell, _)| (cell.y, cell.x));
+        found.map_or(Vec2::ZERO, |index| self.cells[index].1)
+    }
+
+    /// As how much longer than it is a straight way counts, m.
+    pub fn delay(&self, from: DVec2, to: DVec2) -> f64 {
+        let apart = from.min(to).cmpgt(self.high).any() || from.max(to).cmplt(self.low).any();
+        let length = from.distance(to);
+        if self.is_empty() || apart || length > MOST_PIECES * self.side {
+            return 0.0;
+        }
+        let pieces = (2.0 * length / self.side).ceil().max(1.0);
+        let step = (to - from) / pieces;
+        let held_up = |piece: usize| {
+            let place = from + step * (piece as f64 + 0.5);
+            self.hold((place / self.side).floor().as_ivec2()).as_dvec2().dot(step).max(0.0)
+        };
+        (0..pieces as usize).map(held_up).sum()
+    }
+}
+
+/// Bounds the work on a way that is very long beside the cells: nobody sees a jam from so far.
+const MOST_PIECES: f64 = 500.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_into_a_jam_counts_as_longer_and_out_of_it_does_not() {
+        let jam =
+            Jam::new(1, 5.0, vec![(IVec2::new(1, 0), Vec2::new(3.0, 0.0)), (IVec2::new(0, -1), Vec2::Y)]);
+        // From 0 to 5 free, from 5 to 10 four times as long, from 10 to 20 free.
+        let (a, b) = (DVec2::new(0.0, 2.0), DVec2::new(20.0, 2.0));
+        assert!((jam.delay(a, b) - 15.0).abs() < 1e-9, "{}", jam.delay(a, b));
+        assert_eq!(jam.delay(b, a), 0.0);
+        assert_eq!(jam.delay(DVec2::new(0.0, 20.0), DVec2::new(3.0, 24.0)), 0.0);
+        assert_eq!(Jam::default().delay(DVec2::ZERO, DVec2::new(3.0, 4.0)), 0.0);
+    }
+}
