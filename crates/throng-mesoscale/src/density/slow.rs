@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 use throng_core::handover::Intents;
 use throng_core::world::{Jam, Status, View};
 
-/// How often is looked, s.
-const EVERY: f32 = 1.0;
+/// How often is looked, s: to plan all ways anew takes a while, and nobody thinks of it all the time.
+const EVERY: f32 = 5.0;
 /// Fewer walkers than this in a cell are no jam.
 const FEW: u32 = 3;
 /// Progress in so many parts of the preferred speed, so that sums are of whole numbers.
