@@ -152,20 +152,21 @@ fn another_goal_ends_a_detour() {
 #[test]
 fn mates_tell_what_they_perceive_together() {
     let mut simulation = simulate(BUSY, &Overrides::default(), 1);
-    (0..20).for_each(|_| simulation.step());
+    (0..45).for_each(|_| simulation.step());
     let first = simulation.explain(0).unwrap();
     let others = first.groups.iter().find(|group| group.members == (12..24).collect::<Vec<u32>>());
-    let cone = others.expect("the block that comes").cone.expect("in front");
+    let cone = others.expect("the block that comes").cone.as_ref().expect("in front");
     for mate in 1..12 {
-        assert_eq!(simulation.explain(mate).unwrap().groups, first.groups, "mate {mate}");
+        let told = simulation.explain(mate).unwrap();
+        assert_eq!(format!("{:?}", told.groups), format!("{:?}", first.groups), "mate {mate}");
     }
     // It is grown by a whole group, and wider than it would be for one of them alone.
     assert!(cone.left.y > 0.2 && cone.right.y < -0.2, "{cone:?}");
     assert!(first.adapted.distance(first.preferred) > 0.05);
 }
 
-/// Two groups walk against each other; how far the members of either get from their middle, and on how many sides of the
-/// other's middle the first one's pass.
+/// Two groups walk against each other; how far the members of either get from their middle, but for one in twenty, whom the
+/// others may drag along for a while, and on how many sides of the other's middle the first one's pass.
 fn meeting(columns: usize, lines: usize, together: bool, shift: f64, seed: u64) -> (f64, usize) {
     let count = columns * lines;
     let (half, start) = ((lines as f64 - 1.0) / 2.0, 12.0 + columns as f64);
@@ -190,7 +191,9 @@ fn meeting(columns: usize, lines: usize, together: bool, shift: f64, seed: u64) 
         let both = [0, 1].map(|cohort| places(&simulation, cohort));
         let [middle, other] = both.each_ref().map(|all| all.iter().sum::<DVec2>() / all.len() as f64);
         for (all, middle) in both.iter().zip([middle, other]) {
-            widest = all.iter().map(|place| place.distance(middle)).fold(widest, f64::max);
+            let mut distances: Vec<f64> = all.iter().map(|place| place.distance(middle)).collect();
+            distances.sort_by(f64::total_cmp);
+            widest = widest.max(distances[count - 1 - count / 20]);
         }
         if (middle.x - other.x).abs() < 0.5 {
             both[0].iter().for_each(|place| sides[usize::from(place.y < other.y)] = true);

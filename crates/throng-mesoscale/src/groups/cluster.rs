@@ -63,6 +63,8 @@ pub struct Clustering {
     pub groups: Vec<Group>,
     /// Rows, group by group, in the order of ids.
     pub members: Vec<u32>,
+    /// The same in the order of rows, and so of places: a run of rows is a run of these.
+    by_row: Vec<u32>,
     /// The members' positions and radii, with room for a vector behind the last.
     pub x: Vec<f32>,
     pub y: Vec<f32>,
@@ -96,6 +98,7 @@ impl Clustering {
             group_of: Vec::new(),
             groups: Vec::new(),
             members: Vec::new(),
+            by_row: Vec::new(),
             x: Vec::new(),
             y: Vec::new(),
             radius: Vec::new(),
@@ -118,6 +121,13 @@ impl Clustering {
     /// The rows of a group's members.
     pub fn members_of(&self, group: &Group) -> &[u32] {
         &self.members[group.first as usize..][..group.count as usize]
+    }
+
+    /// The rows of a group's members within a run of rows.
+    pub fn members_within(&self, group: &Group, run: std::ops::Range<usize>) -> &[u32] {
+        let rows = &self.by_row[group.first as usize..][..group.count as usize];
+        let rows = &rows[rows.partition_point(|&row| (row as usize) < run.start)..];
+        &rows[..rows.partition_point(|&row| (row as usize) < run.end)]
     }
 
     /// The rows that are linked with a row; `None` where links are too many to be kept.
@@ -169,18 +179,23 @@ impl Clustering {
         group_of.iter_mut().for_each(|group| *group = numbers[*group as usize]);
     }
 
-    /// Sorts members by group; within a group they stay in the order of ids.
+    /// Sorts members by group; within a group they stay in the order of ids, and once more in that of rows.
     fn sort_members(&mut self) {
-        let Clustering { group_of, groups, members, sizes, numbers, .. } = self;
+        let Clustering { group_of, groups, members, by_row, sizes, numbers, .. } = self;
         let (next, sorted) = (sizes, numbers);
-        next.clear();
-        next.extend(groups.iter().map(|group| group.first));
-        sorted.resize(members.len(), 0);
-        for &row in members.iter() {
-            let slot = &mut next[group_of[row as usize] as usize];
-            sorted[*slot as usize] = row;
-            *slot += 1;
-        }
+        let mut sort = |rows: &mut dyn Iterator<Item = u32>, sorted: &mut Vec<u32>| {
+            next.clear();
+            next.extend(groups.iter().map(|group| group.first));
+            sorted.resize(members.len(), 0);
+            for row in rows {
+                let slot = &mut next[group_of[row as usize] as usize];
+                sorted[*slot as usize] = row;
+                *slot += 1;
+            }
+        };
+        let mut rows = (0..group_of.len() as u32).filter(|&row| group_of[row as usize] != NONE);
+        sort(&mut rows, by_row);
+        sort(&mut members.iter().copied(), sorted);
         std::mem::swap(members, sorted);
     }
 

@@ -229,14 +229,14 @@ impl Sight {
             let close = (CLOSE * params.member_distance + looker.radius).min(range);
             // Mostly the nearest few are on all sides already.
             for part in [0.6, 1.0] {
-                self.find_visible(scene, group, number, looker, part * close);
+                self.find_visible(scene, group, looker, part * close);
                 if self.stands_among(scene, looker) {
                     return;
                 }
             }
             range = range.min(close * (MANY as f32 / self.visible.len().max(1) as f32).sqrt());
         }
-        self.find_visible(scene, group, number, looker, range);
+        self.find_visible(scene, group, looker, range);
         let mut next = 0;
         while let Some(part) = self.next_part(scene, &mut next) {
             self.see_part(view, looker, part);
@@ -294,14 +294,7 @@ impl Sight {
 
     /// The members of a group that are within `range`, not hidden, and not the agent itself or its mates. They wait to be
     /// joined.
-    fn find_visible(
-        &mut self,
-        scene: Scene<'_>,
-        group: &Group,
-        number: u32,
-        looker: &Looker<'_>,
-        range: f32,
-    ) {
+    fn find_visible(&mut self, scene: Scene<'_>, group: &Group, looker: &Looker<'_>, range: f32) {
         let Scene { view, clustering, .. } = scene;
         self.look = self.look.wrapping_add(1);
         if self.look == 0 || self.waiting.len() < view.agents.len() {
@@ -312,22 +305,12 @@ impl Sight {
         let Sight { visible, waiting, screens, look, .. } = self;
         visible.clear();
         let (from, limit) = (looker.position, range * range);
+        let is_near = |&&row: &&u32| view.position(row as usize).distance_squared(from) < limit;
         if group.count <= MANY {
-            let is_near = |&&row: &&u32| view.position(row as usize).distance_squared(from) < limit;
             visible.extend(clustering.members_of(group).iter().filter(is_near));
         } else {
             view.cells.runs(from.x, from.y, range, |start, end| {
-                // Every row is written and only those that count are kept: who is near is hard to foresee.
-                let mut count = visible.len();
-                visible.resize(count + (end - start), 0);
-                let (x, y) = (&view.agents.x[start..end], &view.agents.y[start..end]);
-                let places = x.iter().zip(y).zip(&clustering.group_of[start..end]);
-                for (row, ((&x, &y), &group)) in places.enumerate() {
-                    visible[count] = (start + row) as u32;
-                    let is_near = Vec2::new(x, y).distance_squared(from) < limit;
-                    count += usize::from((group == number) & is_near);
-                }
-                visible.truncate(count);
+                visible.extend(clustering.members_within(group, start..end).iter().filter(is_near));
                 range
             });
         }
