@@ -93,6 +93,25 @@ fn among_blocks(agents: usize, threads: usize) -> Simulation {
     Simulation::with_threads(&scenario, threads).unwrap()
 }
 
+/// Two streams of people who perceive each other as groups, and a block that walks together, past an obstacle.
+fn with_groups(agents: usize, threads: usize) -> Simulation {
+    let side = (agents as f64 / 2.0).sqrt().ceil();
+    let count = agents / 2;
+    let text = format!(
+        "format = 1\n[pipeline]\nmesoscale = [\"groups\"]\n\
+         [params.groups]\nattention = 0\n\
+         [map]\nobstacles = [[[-9, -9], [-4, -9], [-4, -4], [-9, -4]]]\n\
+         [[agents]]\nname = \"a\"\ncount = {count}\ngoal = {{ offset = [200, 3] }}\n\
+         place = {{ grid = {{ from = [0, 0], columns = {side}, spacing = 1.6 }}, jitter = 0.2 }}\n\
+         [[agents]]\nname = \"b\"\ncount = {count}\ngoal = {{ offset = [-200, 3] }}\n\
+         place = {{ grid = {{ from = [0.8, 0.8], columns = {side}, spacing = 1.6 }}, jitter = 0.2 }}\n\
+         [[agents]]\nname = \"together\"\ncount = 49\ntogether = true\ngoal = {{ offset = [200, 0] }}\n\
+         place = {{ grid = {{ from = [-20, 0], columns = 7, spacing = 1 }}, jitter = 0.1 }}\n"
+    );
+    let scenario = Scenario::parse(&text, "groups.toml", None).unwrap_or_else(|error| panic!("{error}"));
+    Simulation::with_threads(&scenario, threads).unwrap()
+}
+
 /// One test only: another one on another thread would be counted too.
 #[test]
 fn a_step_allocates_nothing_per_agent() {
@@ -109,6 +128,7 @@ fn a_step_allocates_nothing_per_agent() {
     }
     for threads in [1, 2] {
         check("visibility-graph", threads, |agents| among_blocks(agents, threads));
+        check("groups", threads, |agents| with_groups(agents, threads));
     }
 }
 

@@ -7,8 +7,9 @@
 //! highest speed), so that only ratios compare. ORCA is the engine as it comes, and once more as RVO2 has it (without
 //! patience and separation), which is what the paper compares with.
 
-use super::{Reproduction, Row, deviation, mean, median, run_through, time_together};
+use super::{Reproduction, Row, run_through, time_together};
 use crate::findings::{Finding, Side};
+use crate::statistics::{deviation, mean, median};
 use crate::watch;
 use throng::scenario::Overrides;
 use throng::{Simulation, builtin};

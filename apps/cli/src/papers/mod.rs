@@ -8,6 +8,7 @@ use crate::findings::{self, Finding};
 use anyhow::bail;
 use serde::Serialize;
 use std::process::ExitCode;
+use throng::Simulation;
 
 /// Reproduces a paper's tables.
 #[derive(Debug, clap::Args)]
@@ -93,9 +94,33 @@ fn list(json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+/// µs per step of two simulations, over the steps that both have: when nearly all have arrived a step costs next to
+/// nothing, and whichever takes longer has more of those. In turns: a busy machine is slow for both alike.
+fn time_together(both: &mut [Simulation; 2]) -> [f64; 2] {
+    while !both.iter().any(Simulation::is_done) {
+        for simulation in &mut *both {
+            simulation.on_threads(|simulation| (0..ROUND).for_each(|_| simulation.step()));
+        }
+    }
+    both.each_ref().map(step_us)
 }
+
+/// On the simulation's own thread: a frame of microseconds should not have to wake one.
+fn run_through(simulation: &mut Simulation) {
+    simulation.on_threads(|simulation| {
+        while !simulation.is_done() {
+            simulation.step();
+        }
+    });
+}
+
+fn step_us(simulation: &Simulation) -> f64 {
+    let timings = simulation.timings();
+    timings.sum().as_secs_f64() * 1e6 / timings.steps.max(1) as f64
+}
+
+/// Steps that one simulation takes before it is the other's turn.
+const ROUND: usize = 10;
 
 impl Reproduction {
     fn text(&self) -> String {

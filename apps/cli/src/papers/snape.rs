@@ -6,8 +6,9 @@
 //!
 //! Deviation: the paper gives no sizes; the scenario files say what was chosen and why.
 
-use super::{Reproduction, Row, mean};
+use super::{Reproduction, Row};
 use crate::findings::{Finding, Side};
+use crate::statistics::mean;
 use crate::watch;
 use throng::metrics::Metrics;
 use throng::scenario::Overrides;

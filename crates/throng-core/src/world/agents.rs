@@ -99,6 +99,8 @@ columns! {
 /// How somebody goes round what is in its way, remembered from one decision to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Detour {
+    /// The direction of the preferred velocity that it was made for; zero where there is none.
+    pub heading: Vec2,
     /// What its preferred velocity is multiplied with, as a complex number: turned by its angle, scaled by its length.
     pub turn: Vec2,
     /// On which side a group is passed: 1 left, -1 right, 0 while nothing is in the way.
@@ -109,7 +111,7 @@ pub struct Detour {
 
 impl Default for Detour {
     fn default() -> Detour {
-        Detour { turn: Vec2::X, side: 0.0, lean: -1.0 }
+        Detour { heading: Vec2::ZERO, turn: Vec2::X, side: 0.0, lean: -1.0 }
     }
 }
 

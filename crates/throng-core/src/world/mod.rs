@@ -322,6 +322,8 @@ impl World {
                 a.arrival[row],
                 a.frustration[row],
                 a.walked[row],
+                a.detour[row].heading.x,
+                a.detour[row].heading.y,
                 a.detour[row].turn.x,
                 a.detour[row].turn.y,
                 a.detour[row].side,

@@ -1,9 +1,7 @@
 //! The adapted velocity: the closest to the preferred one outside the union of groups' cones, on the side that the agent
 //! keeps to.
 
-use super::Groups;
-use super::cluster::Clustering;
-use super::sight::{Looker, Seen, Sight, Span, span};
+use super::sight::{Looker, Scene, Seen, Sight};
 use crate::is_open;
 use fearless_simd::{Level, dispatch};
 use glam::Vec2;
@@ -14,49 +12,30 @@ use throng_core::world::View;
 const WALL_LOOK: f32 = 5.0;
 /// The other side is taken when it asks for so many times less of a change.
 const FAR_BETTER: f32 = 2.0;
+/// Those who walk together take the left side when it asks for so many times less of a change.
+const RIGHTER: f32 = 1.25;
 
 /// The velocity and the side of somebody who perceives groups.
-pub fn choose(
-    view: View<'_>,
-    params: &Groups,
-    clustering: &Clustering,
-    looker: &Looker,
-    preferred: Vec2,
-    sight: &mut Sight,
-) -> (Vec2, f32) {
-    let remembered = view.agents.detour[looker.row].side;
-    let goal = view.goal(looker.row);
-    let arrival = looker.position.distance(goal) / preferred.length();
+pub fn choose(scene: Scene<'_>, looker: &Looker<'_>, sight: &mut Sight) -> (Vec2, f32) {
+    let Scene { view, params, .. } = scene;
+    let preferred = looker.preferred;
+    let arrival = looker.position.distance(looker.goal) / preferred.length();
     let in_the_way = |seen: &&Seen| {
         let speed = (preferred - seen.velocity).length();
-        !seen.among
-            && seen.cone.forbids(preferred, SLACK)
-            && seen.distance < params.time_horizon.min(arrival) * speed
+        seen.cone.forbids(preferred, SLACK) && seen.distance < params.time_horizon.min(arrival) * speed
     };
-    if !sight.seen.iter().any(|seen| in_the_way(&seen)) {
-        return (preferred, remembered);
-    }
-    let mut cones = std::mem::take(&mut sight.cones);
-    let counts = |seen: &&Seen| {
-        let members = sight.members(clustering, seen);
-        !seen.among
-            && !are_mates(view, members, looker)
-            && !is_destination(view, members, seen, looker, goal - seen.velocity * arrival)
-    };
-    cones.clear();
-    cones.extend(sight.seen.iter().filter(counts).map(|seen| seen.cone));
-    let nearest = sight.seen.iter().filter(in_the_way).filter(counts).map(|seen| seen.distance);
-    let answer = match nearest.reduce(f32::min) {
-        None => (preferred, remembered),
-        Some(distance) => {
-            let leads_out = |velocity: &Vec2| leads_out(view, looker, *velocity, distance);
-            let either =
-                adapted(&cones, preferred, view.agents.max_speed[looker.row], !view.walls.all().is_empty());
-            pick(either.map(|found| found.filter(leads_out)), preferred, remembered)
-        }
-    };
-    sight.cones = cones;
-    answer
+    sight.look_ahead(scene, looker);
+    sight.leave_out(scene, looker, arrival);
+    let nearest = sight.seen.iter().filter(in_the_way).map(|seen| seen.distance).reduce(f32::min);
+    let Some(distance) = nearest else { return (preferred, looker.side) };
+    sight.look_around(scene, looker);
+    sight.leave_out(scene, looker, arrival);
+    sight.cones.clear();
+    sight.cones.extend(sight.seen.iter().map(|seen| seen.cone));
+    let walled = !view.walls.all().is_empty();
+    let either = adapted(&sight.cones, preferred, view.agents.max_speed[looker.row], walled);
+    let leads_out = |velocity: &Vec2| leads_out(view, looker, *velocity, distance);
+    pick(either.map(|found| found.filter(leads_out)), looker)
 }
 
 /// The closest free velocities to the left and to the right of the preferred one. Where all are covered, the last cones
@@ -84,44 +63,30 @@ pub fn adapted(cones: &[Cone], preferred: Vec2, max_speed: f32, walled: bool) ->
 }
 
 /// One of two sides: the remembered one, unless the other is far better. To the right where both are as good.
-fn pick([left, right]: [Option<Vec2>; 2], preferred: Vec2, remembered: f32) -> (Vec2, f32) {
-    let change = |velocity: Vec2| velocity.distance(preferred);
+///
+/// Groups that walk together avoid one another, and both must not go to the same side of the way. So they keep to the
+/// right more readily than to the left: where each has begun with another side, what is on the left gives in first.
+fn pick([left, right]: [Option<Vec2>; 2], looker: &Looker<'_>) -> (Vec2, f32) {
+    let change = |velocity: Vec2| velocity.distance(looker.preferred);
     match (left, right) {
-        (None, None) => (preferred, remembered),
+        (None, None) => (looker.preferred, looker.side),
         (Some(left), None) => (left, 1.0),
         (None, Some(right)) => (right, -1.0),
         (Some(left), Some(right)) => {
-            let bias = if remembered > 0.0 {
-                1.0 / FAR_BETTER
-            } else if remembered < 0.0 {
-                FAR_BETTER
-            } else {
-                1.0
+            let bias = match (looker.mates, looker.side) {
+                (None, 0.0) => 1.0,
+                (Some(_), 0.0) => RIGHTER,
+                (None, 0.0..) => 1.0 / FAR_BETTER,
+                (Some(_), 0.0..) => 1.0 / RIGHTER,
+                _ => FAR_BETTER,
             };
             if change(left) * bias < change(right) { (left, 1.0) } else { (right, -1.0) }
         }
     }
 }
 
-/// Whether a group consists of those with whom the agent walks.
-fn are_mates(view: View<'_>, members: &[u32], looker: &Looker) -> bool {
-    let is_mate = |cohort| members.iter().all(|&row| view.agents.cohort[row as usize] == cohort);
-    looker.mates.is_some_and(is_mate)
-}
-
-/// Whether a group's members stand around a place: the goal, as seen from the group when the agent gets there.
-fn is_destination(view: View<'_>, members: &[u32], seen: &Seen, looker: &Looker, place: Vec2) -> bool {
-    if place.distance(seen.center) > seen.reach + looker.radius {
-        return false;
-    }
-    let there = Looker { position: place, ..*looker };
-    let body = |&row: &u32| (view.position(row as usize), view.agents.radius[row as usize]);
-    let Span { distance, among, .. } = span(members.iter().map(body), &there);
-    among || distance < 0.0
-}
-
 /// Whether no wall is in the way of a velocity, at least as far as the group is.
-fn leads_out(view: View<'_>, looker: &Looker, velocity: Vec2, distance: f32) -> bool {
+fn leads_out(view: View<'_>, looker: &Looker<'_>, velocity: Vec2, distance: f32) -> bool {
     let far = (distance + looker.radius).min(WALL_LOOK).max(2.0 * looker.radius);
     is_open(view, looker.position, velocity.normalize_or_zero() * far, looker.radius)
 }

@@ -2,10 +2,12 @@
 //!
 //! The paper clusters anew for every agent, greedily, in O(nk). Links between two do not depend on who looks, so they are
 //! found once a step with the neighbour index and joined with union-find: a few look-ups an agent, whatever n and k are.
+//! They are kept, too, so that whoever sees only a part of a group can follow them within that part.
 
 use fearless_simd::{Level, Simd, dispatch};
 use glam::Vec2;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use throng_core::CHUNK;
 use throng_core::space::{Crowd, LANES, rows_within};
 use throng_core::world::View;
@@ -45,6 +47,8 @@ pub struct Group {
     pub first: u32,
     /// How many they are.
     pub count: u32,
+    /// The cohort that all of them belong to, if there is one.
+    pub cohort: Option<u16>,
 }
 
 /// The group of somebody who belongs to nobody.
@@ -59,14 +63,32 @@ pub struct Clustering {
     pub groups: Vec<Group>,
     /// Rows, group by group, in the order of ids.
     pub members: Vec<u32>,
+    /// The same in the order of rows, and so of places: a run of rows is a run of these.
+    by_row: Vec<u32>,
     /// The members' positions and radii, with room for a vector behind the last.
     pub x: Vec<f32>,
     pub y: Vec<f32>,
     pub radius: Vec<f32>,
-    links: Vec<Vec<[u32; 2]>>,
-    parent: Vec<u32>,
-    sorted: Vec<u32>,
+    links: Links,
+    /// The trees of union-find. Whoever joins two hangs the higher root below the lower one, so that in the end every root
+    /// is the lowest of its rows, whichever thread came first.
+    parent: Vec<AtomicU32>,
     sizes: Vec<u32>,
+    numbers: Vec<u32>,
+}
+
+/// Links of one chunk of rows, at most. Beyond that (where members may be far apart in a dense crowd) they would take all
+/// memory, and none are kept.
+const MOST_LINKS: usize = 64 * CHUNK;
+
+/// Who is linked with whom.
+#[derive(Default)]
+struct Links {
+    /// By chunk of rows.
+    found: Vec<Vec<[u32; 2]>>,
+    /// By row: where its list begins; empty where links are not kept.
+    first: Vec<u32>,
+    listed: Vec<u32>,
 }
 
 impl Clustering {
@@ -76,20 +98,21 @@ impl Clustering {
             group_of: Vec::new(),
             groups: Vec::new(),
             members: Vec::new(),
+            by_row: Vec::new(),
             x: Vec::new(),
             y: Vec::new(),
             radius: Vec::new(),
-            links: Vec::new(),
+            links: Links::default(),
             parent: Vec::new(),
-            sorted: Vec::new(),
             sizes: Vec::new(),
+            numbers: Vec::new(),
         }
     }
 
     /// Finds all groups.
     pub fn run(&mut self, view: View<'_>) {
-        self.find_links(view);
-        self.join(view.agents.len());
+        self.join(view);
+        self.links.list(view.agents.len());
         self.number(&view.agents.id);
         self.sort_members();
         self.gather(view);
@@ -100,69 +123,79 @@ impl Clustering {
         &self.members[group.first as usize..][..group.count as usize]
     }
 
-    fn find_links(&mut self, view: View<'_>) {
-        let chunks = view.agents.len().div_ceil(CHUNK);
-        self.links.resize_with(self.links.len().max(chunks), Vec::new);
-        let (level, relation) = (Level::new(), self.relation);
-        self.links[..chunks].par_iter_mut().enumerate().for_each(|(chunk, links)| {
-            let rows = chunk * CHUNK..((chunk + 1) * CHUNK).min(view.agents.len());
-            links.clear();
-            dispatch!(level, simd => links_of(simd, view, relation, rows, links));
-        });
-        self.links[chunks..].iter_mut().for_each(Vec::clear);
+    /// The rows of a group's members within a run of rows.
+    pub fn members_within(&self, group: &Group, run: std::ops::Range<usize>) -> &[u32] {
+        let rows = &self.by_row[group.first as usize..][..group.count as usize];
+        let rows = &rows[rows.partition_point(|&row| (row as usize) < run.start)..];
+        &rows[..rows.partition_point(|&row| (row as usize) < run.end)]
+    }
+
+    /// The rows that are linked with a row; `None` where links are too many to be kept.
+    pub fn linked(&self, row: u32) -> Option<&[u32]> {
+        let Links { first, listed, .. } = &self.links;
+        let (start, end) = (first.get(row as usize)?, first.get(row as usize + 1)?);
+        Some(&listed[*start as usize..*end as usize])
     }
 
     /// Union-find: every link makes two trees one.
-    fn join(&mut self, agents: usize) {
+    fn join(&mut self, view: View<'_>) {
+        let agents = view.agents.len();
         self.parent.clear();
-        self.parent.extend(0..agents as u32);
-        for &[a, b] in self.links.iter().flatten() {
-            let (a, b) = (root(&mut self.parent, a), root(&mut self.parent, b));
-            self.parent[a.max(b) as usize] = a.min(b);
-        }
+        self.parent.extend((0..agents as u32).map(AtomicU32::new));
+        let chunks = agents.div_ceil(CHUNK);
+        let found = &mut self.links.found;
+        found.resize_with(found.len().max(chunks), Vec::new);
+        let (level, relation, parent) = (Level::new(), self.relation, &self.parent);
+        found[..chunks].par_iter_mut().enumerate().for_each(|(chunk, links)| {
+            let rows = chunk * CHUNK..((chunk + 1) * CHUNK).min(agents);
+            links.clear();
+            dispatch!(level, simd => links_of(simd, view, relation, rows, parent, links));
+        });
+        found[chunks..].iter_mut().for_each(Vec::clear);
     }
 
-    /// Numbers groups by their least ids and lists who is in which.
+    /// Numbers groups by their least ids and lists who is in one.
     fn number(&mut self, id: &[u32]) {
-        let Clustering { links, parent, group_of, sizes, members, .. } = self;
+        let Clustering { parent, group_of, groups, sizes, numbers, members, .. } = self;
         group_of.clear();
-        group_of.resize(parent.len(), NONE);
+        group_of.extend((0..parent.len() as u32).map(|row| root(parent, row)));
+        (sizes.clear(), sizes.resize(parent.len(), 0));
+        (numbers.clear(), numbers.resize(parent.len(), NONE));
+        group_of.iter().for_each(|&root| sizes[root as usize] += 1);
         members.clear();
-        sizes.clear();
-        for &row in links.iter().flatten().flatten() {
-            if std::mem::replace(&mut group_of[row as usize], 0) == NONE {
-                members.push(row);
-            }
-        }
+        members.extend((0..parent.len() as u32).filter(|&row| sizes[group_of[row as usize] as usize] > 1));
         // By id, and so the first of a group that comes along has its least id.
         members.sort_unstable_by_key(|&row| id[row as usize]);
+        groups.clear();
+        let mut first = 0;
         for &row in members.iter() {
-            let root = root(parent, row) as usize;
-            if parent[root] & NUMBERED == 0 {
-                parent[root] = sizes.len() as u32 | NUMBERED;
-                sizes.push(0);
+            let root = group_of[row as usize] as usize;
+            if numbers[root] == NONE {
+                numbers[root] = groups.len() as u32;
+                groups.push(Group { first, count: sizes[root], ..Group::default() });
+                first += sizes[root];
             }
-            let number = parent[root] & !NUMBERED;
-            group_of[row as usize] = number;
-            sizes[number as usize] += 1;
         }
+        group_of.iter_mut().for_each(|group| *group = numbers[*group as usize]);
     }
 
-    /// Sorts members by group; within a group they stay in the order of ids.
+    /// Sorts members by group; within a group they stay in the order of ids, and once more in that of rows.
     fn sort_members(&mut self) {
-        let Clustering { group_of, groups, members, sorted, sizes, .. } = self;
-        let mut first = 0;
-        groups.clear();
-        for size in sizes.iter_mut() {
-            groups.push(Group { first, count: *size, ..Group::default() });
-            first += std::mem::replace(size, first);
-        }
-        sorted.resize(members.len(), 0);
-        for &row in members.iter() {
-            let slot = &mut sizes[group_of[row as usize] as usize];
-            sorted[*slot as usize] = row;
-            *slot += 1;
-        }
+        let Clustering { group_of, groups, members, by_row, sizes, numbers, .. } = self;
+        let (next, sorted) = (sizes, numbers);
+        let mut sort = |rows: &mut dyn Iterator<Item = u32>, sorted: &mut Vec<u32>| {
+            next.clear();
+            next.extend(groups.iter().map(|group| group.first));
+            sorted.resize(members.len(), 0);
+            for row in rows {
+                let slot = &mut next[group_of[row as usize] as usize];
+                sorted[*slot as usize] = row;
+                *slot += 1;
+            }
+        };
+        let mut rows = (0..group_of.len() as u32).filter(|&row| group_of[row as usize] != NONE);
+        sort(&mut rows, by_row);
+        sort(&mut members.iter().copied(), sorted);
         std::mem::swap(members, sorted);
     }
 
@@ -192,7 +225,9 @@ impl Group {
             (spread, reach) = (spread.max(distance), reach.max(distance + view.agents.radius[row]));
         }
         let velocity = mean(rows, |row| view.velocity(row));
-        Group { center, velocity, spread, reach, first: 0, count: rows.len() as u32 }
+        let cohorts = || rows.iter().map(|&row| view.agents.cohort[row as usize]);
+        let cohort = cohorts().next().filter(|&first| cohorts().all(|cohort| cohort == first));
+        Group { center, velocity, spread, reach, first: 0, count: rows.len() as u32, cohort }
     }
 }
 
@@ -201,21 +236,61 @@ pub fn mean(rows: &[u32], of: impl Fn(usize) -> Vec2) -> Vec2 {
     rows.iter().map(|&row| of(row as usize)).sum::<Vec2>() / rows.len().max(1) as f32
 }
 
-/// Marks a parent that has been replaced by the number of its group; there are never so many rows.
-const NUMBERED: u32 = 1 << 31;
+impl Links {
+    /// Lists, for every row, the rows that it is linked with.
+    fn list(&mut self, agents: usize) {
+        let Links { found, first, listed } = self;
+        first.clear();
+        if found.iter().any(|links| links.len() >= MOST_LINKS) {
+            return;
+        }
+        first.resize(agents + 1, 0);
+        found.iter().flatten().flatten().for_each(|&row| first[row as usize] += 1);
+        let mut sum = 0;
+        for first in first.iter_mut() {
+            sum += *first;
+            *first = sum;
+        }
+        listed.resize(sum as usize, 0);
+        // From their ends, which leaves `first` pointing at their beginnings.
+        for &[a, b] in found.iter().flatten() {
+            for (row, other) in [(a, b), (b, a)] {
+                let slot = &mut first[row as usize];
+                *slot -= 1;
+                listed[*slot as usize] = other;
+            }
+        }
+    }
+}
 
 /// The row that stands for all of a tree. Halves the way there for the next one who asks.
-fn root(parent: &mut [u32], mut row: u32) -> u32 {
+#[inline(always)]
+fn root(parent: &[AtomicU32], mut row: u32) -> u32 {
     loop {
-        let above = parent[row as usize];
-        if above == row || above & NUMBERED != 0 {
+        let above = parent[row as usize].load(Relaxed);
+        if above == row {
             return row;
         }
-        let next = parent[above as usize];
-        if next & NUMBERED == 0 {
-            parent[row as usize] = next;
+        let next = parent[above as usize].load(Relaxed);
+        if next != above {
+            // Whatever others write meanwhile, this stays above in the same tree: only roots are ever hung elsewhere.
+            parent[row as usize].store(next, Relaxed);
         }
-        row = above;
+        row = next;
+    }
+}
+
+/// Makes two trees one.
+#[inline(always)]
+fn unite(parent: &[AtomicU32], a: u32, b: u32) {
+    let (mut a, mut b) = (root(parent, a), root(parent, b));
+    while a != b {
+        let (low, high) = (a.min(b), a.max(b));
+        // Where another thread was faster, its root has moved up.
+        if parent[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok() {
+            return;
+        }
+        (a, b) = (root(parent, low), root(parent, high));
     }
 }
 
@@ -225,6 +300,7 @@ fn links_of<S: Simd>(
     view: View<'_>,
     relation: Relation,
     rows: std::ops::Range<usize>,
+    parent: &[AtomicU32],
     links: &mut Vec<[u32; 2]>,
 ) {
     let mut crowd = Crowd::default();
@@ -237,8 +313,17 @@ fn links_of<S: Simd>(
             &mut crowd,
             #[inline(always)]
             |other| {
-                if other > row && relation.holds(view, row, other) {
-                    links.push([row as u32, other as u32]);
+                if other <= row {
+                    return;
+                }
+                let (a, b) = (row as u32, other as u32);
+                let kept = links.len() < MOST_LINKS;
+                // Where links are not kept, another one between those who are joined already tells nothing.
+                if (kept || root(parent, a) != root(parent, b)) && relation.holds(view, row, other) {
+                    unite(parent, a, b);
+                    if kept {
+                        links.push([a, b]);
+                    }
                 }
             },
         );

@@ -4,15 +4,17 @@
 //!
 //! What the paper says, and what it leaves open:
 //! - Who belongs together is the same for all who judge alike, so it is worked out once a step and not once an agent
-//!   (`cluster`). An agent perceives what of it lies within its own distance and is not hidden by a wall; where only a
-//!   part of a group does, that part is clustered again.
-//! - An agent never walks around those it walks with: the group that it belongs to itself is left out.
-//! - It stands among a group's members (they cover half a turn or more): the group is left to the microscale.
+//!   (`cluster`). An agent perceives what of it lies within its own distance and is not hidden by a wall, and never
+//!   itself; where only a part of a group is left, that part is clustered again (`sight`).
+//! - An agent does not walk around those it walks with. It walks with the group that it is linked to if it would like to
+//!   go as the others in it go: a group that carries it along against its will is walked around.
+//! - It stands among a group's members (they cover more than half a turn): the group is left to the microscale.
 //! - A group counts when the preferred velocity would lead into it within `time_horizon`, and before the goal is reached.
 //!   A group that moves along with the agent is never reached. One whose members stand around the goal when the agent
 //!   gets there is no obstacle but a destination.
 //! - How often groups are perceived: every `attention` seconds. In between an agent turns its preferred velocity as it
-//!   did when it looked last. People do not do more, and it costs a fraction.
+//!   did when it looked last, unless that has come to lead elsewhere, as it does behind a corner. People do not do more,
+//!   and it costs a fraction.
 //! - All velocities are covered: the furthest groups are left out until something is free.
 //! - The agent remembers the side on which it passes and changes it only where the other is far better, or where a wall
 //!   is in the way (`choice`). Where walls leave neither side, it goes on as it wanted to.
@@ -31,9 +33,10 @@ use cluster::{Clustering, Relation};
 use glam::Vec2;
 use lookout::Lookout;
 use rayon::prelude::*;
-use sight::{Looker, Sight};
+use sight::{Looker, Scene, Sight};
 use std::cell::RefCell;
 use throng_core::CHUNK;
+use throng_core::geom::at_most;
 use throng_core::handover::Intents;
 use throng_core::world::{Detour, Status, View};
 use together::Mates;
@@ -69,8 +72,10 @@ pub struct Perception {
     /// By cohort: which of the clusterings is its own.
     kind: Vec<usize>,
     clusterings: Vec<(Clustering, Lookout)>,
+    /// By cohort: whether it looks in this step.
+    due: Vec<bool>,
     /// What everybody wanted before this stage.
-    wanted: (Vec<f32>, Vec<f32>),
+    wanted: [Vec<f32>; 2],
 }
 
 impl Perception {
@@ -87,65 +92,101 @@ impl Perception {
         }
         let clustering = |relation| (Clustering::new(relation), Lookout::default());
         let clusterings = relations.into_iter().map(clustering).collect();
-        Perception { params, kind, clusterings, wanted: Default::default() }
+        Perception { params, kind, clusterings, due: Vec::new(), wanted: Default::default() }
     }
 
-    /// In every how many-th step groups are perceived: as often as the most attentive asks for.
-    fn every(&self, dt: f32) -> u64 {
-        let attention = self.params.iter().map(|params| params.attention).fold(f32::INFINITY, f32::min);
-        if attention.is_finite() { (attention / dt).round().max(1.0) as u64 } else { 1 }
-    }
-
+    /// Works out who belongs together, for those cohorts that look.
     fn cluster(&mut self, view: View<'_>) {
         for (index, (clustering, lookout)) in self.clusterings.iter_mut().enumerate() {
-            let own = self.params.iter().zip(&self.kind).filter(|&(_, &kind)| kind == index);
-            let range = own.map(|(params, _)| params.neighbor_distance).fold(0.0, f32::max);
-            clustering.run(view);
-            lookout.list(&clustering.groups, range);
+            let looks = |&cohort: &usize| self.kind[cohort] == index && self.due[cohort];
+            let ranges =
+                (0..self.due.len()).filter(looks).map(|cohort| self.params[cohort].neighbor_distance);
+            if let Some(range) = ranges.reduce(f32::max) {
+                // Mates look from their middle, which may be as far again from where the outermost of them are.
+                let together = view.cohorts.iter().any(|cohort| cohort.together);
+                clustering.run(view);
+                lookout.list(&clustering.groups, if together { 2.0 * range } else { range });
+            }
         }
     }
 
-    /// The preferred velocity and the side of one agent.
-    fn adapt(&self, view: View<'_>, row: usize, preferred: Vec2, work: &mut Work) -> (Vec2, f32) {
-        let agents = view.agents;
-        let cohort = agents.cohort[row] as usize;
-        let (params, (clustering, lookout)) = (&self.params[cohort], &self.clusterings[self.kind[cohort]]);
-        if preferred == Vec2::ZERO || agents.status[row] != Status::Walking {
-            return (preferred, 0.0);
-        }
-        let looker = alone(view, row, clustering);
-        if !sight::is_on_course(clustering, lookout, params, &looker, preferred) {
-            return (preferred, 0.0);
-        }
-        work.sight.look(view, clustering, lookout, params, &looker);
-        choice::choose(view, params, clustering, &looker, preferred, &mut work.sight)
+    /// As far as anybody looks, m.
+    fn furthest(&self) -> f32 {
+        self.params.iter().map(|params| params.neighbor_distance).fold(0.0, f32::max)
     }
+
+    fn scene<'a>(&'a self, view: View<'a>, row: usize) -> Scene<'a> {
+        let cohort = view.agents.cohort[row] as usize;
+        let (clustering, lookout) = &self.clusterings[self.kind[cohort]];
+        Scene { view, clustering, lookout, params: &self.params[cohort] }
+    }
+
+    /// The velocity that one agent would like to have, and what it remembers of the decision.
+    fn decide(&self, view: View<'_>, row: usize, preferred: Vec2, work: &mut Work) -> (Vec2, Choice) {
+        if preferred == Vec2::ZERO || view.agents.status[row] != Status::Walking {
+            return (preferred, Choice { heading: Vec2::ZERO, turn: Vec2::X, side: 0.0 });
+        }
+        let scene = self.scene(view, row);
+        let (adapted, side) = if view.cohorts[view.agents.cohort[row] as usize].together {
+            let [x, y] = &self.wanted;
+            together::adapt(scene, row, [x, y], work)
+        } else {
+            adapt(scene, &alone(scene, &[row as u32], preferred), &mut work.sight)
+        };
+        // Close to its goal an agent prefers to be slow; what it does instead must not grow when it gets another one.
+        let most = view.agents.max_speed[row] / view.agents.preferred_speed[row].max(preferred.length());
+        let turn =
+            if adapted == preferred { Vec2::X } else { at_most(ratio(adapted, preferred), most.max(1.0)) };
+        (turn.rotate(preferred), Choice { heading: preferred.normalize_or_zero(), turn, side })
+    }
+}
+
+/// The velocity and the side of somebody who looks.
+fn adapt(scene: Scene<'_>, looker: &Looker<'_>, sight: &mut Sight) -> (Vec2, f32) {
+    if scene.is_on_course(looker) { choice::choose(scene, looker, sight) } else { (looker.preferred, 0.0) }
 }
 
 /// Somebody who looks for itself.
-fn alone(view: View<'_>, row: usize, clustering: &Clustering) -> Looker {
-    let (position, radius) = (view.position(row), view.agents.radius[row]);
-    Looker { row, position, radius, own: clustering.group_of[row], mates: None }
+fn alone<'a>(scene: Scene<'_>, body: &'a [u32; 1], preferred: Vec2) -> Looker<'a> {
+    let (agents, row) = (scene.view.agents, body[0] as usize);
+    Looker {
+        row,
+        position: scene.view.position(row),
+        radius: agents.radius[row],
+        body,
+        middle: scene.view.position(row),
+        room: 0.0,
+        preferred,
+        goal: scene.view.goal(row),
+        side: agents.detour[row].side,
+        with: scene.walks_with(row, preferred),
+        mates: None,
+    }
 }
 
-/// As when the agents looked last.
-fn keep_turning(intents: &mut Intents) {
-    let columns = (
-        intents.vx.par_chunks_mut(CHUNK),
-        intents.vy.par_chunks_mut(CHUNK),
-        intents.detour.par_chunks(CHUNK),
-    );
-    columns.into_par_iter().for_each(|(vx, vy, detour)| {
-        for ((vx, vy), detour) in vx.iter_mut().zip(vy).zip(detour) {
-            (*vx, *vy) = detour.turn.rotate(Vec2::new(*vx, *vy)).into();
-        }
-    });
+/// Up to here a preferred velocity may have turned since the agent looked: 45 degrees, as a cosine.
+const SAME_WAY: f32 = std::f32::consts::FRAC_1_SQRT_2;
+
+/// As when the agent looked last, if it still wants to go where it wanted then.
+#[inline(always)]
+fn keep_turning(detour: &mut Detour, preferred: Vec2) -> Vec2 {
+    if detour.turn != Vec2::X && detour.heading.dot(preferred) < SAME_WAY * preferred.length() {
+        detour.turn = Vec2::X;
+    }
+    detour.turn.rotate(preferred)
 }
 
 /// What `from` has to be multiplied with, as a complex number, to become `to`.
 fn ratio(to: Vec2, from: Vec2) -> Vec2 {
     let squared = from.length_squared();
     if squared > 0.0 { Vec2::new(from.dot(to), from.perp_dot(to)) / squared } else { Vec2::X }
+}
+
+/// What is remembered of a decision, see [`Detour`].
+struct Choice {
+    heading: Vec2,
+    turn: Vec2,
+    side: f32,
 }
 
 /// Scratch memory of one thread.
@@ -161,17 +202,18 @@ thread_local! {
 
 impl Mesoscale for Perception {
     fn run(&mut self, view: View<'_>, intents: &mut Intents) {
-        if !view.step.is_multiple_of(self.every(view.dt)) {
-            return keep_turning(intents);
-        }
+        let is_due =
+            |params: &Groups| view.step.is_multiple_of((params.attention / view.dt).round().max(1.0) as u64);
+        self.due.clear();
+        self.due.extend(self.params.iter().map(is_due));
         self.cluster(view);
-        let together = view.cohorts.iter().any(|cohort| cohort.together);
         // Those who walk together read what their mates want, so it must not change meanwhile.
-        if together {
-            self.wanted.0.clone_from(&intents.vx);
-            self.wanted.1.clone_from(&intents.vy);
+        if view.cohorts.iter().zip(&self.due).any(|(cohort, &due)| due && cohort.together) {
+            self.wanted[0].clone_from(&intents.vx);
+            self.wanted[1].clone_from(&intents.vy);
         }
         let model = &*self;
+        let furthest = model.furthest();
         let columns = (
             intents.vx.par_chunks_mut(CHUNK),
             intents.vy.par_chunks_mut(CHUNK),
@@ -179,29 +221,37 @@ impl Mesoscale for Perception {
         );
         columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, detour))| {
             WORK.with_borrow_mut(|work| {
-                work.mates.forget();
+                work.mates.forget(furthest);
                 for i in 0..vx.len() {
                     let (row, preferred) = (chunk * CHUNK + i, Vec2::new(vx[i], vy[i]));
-                    let together = together && view.cohorts[view.agents.cohort[row] as usize].together;
-                    let adapted = if together {
-                        model.adapt_together(view, row, &model.wanted, work)
+                    let adapted = if model.due[view.agents.cohort[row] as usize] {
+                        let (adapted, Choice { heading, turn, side }) =
+                            model.decide(view, row, preferred, work);
+                        detour[i] = Detour { heading, turn, side, ..detour[i] };
+                        adapted
                     } else {
-                        model.adapt(view, row, preferred, work)
+                        keep_turning(&mut detour[i], preferred)
                     };
-                    detour[i] = Detour { turn: ratio(adapted.0, preferred), side: adapted.1, ..detour[i] };
-                    (vx[i], vy[i]) = detour[i].turn.rotate(preferred).into();
+                    (vx[i], vy[i]) = adapted.into();
                 }
             });
         });
     }
 
-    fn explain(&mut self, view: View<'_>, _: &Intents, row: usize) -> Perceived {
+    fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Perceived {
+        self.due.clear();
+        self.due.resize(self.params.len(), true);
         self.cluster(view);
-        let cohort = view.agents.cohort[row] as usize;
-        let (clustering, lookout) = &self.clusterings[self.kind[cohort]];
-        let looker = alone(view, row, clustering);
-        let mut sight = Sight::default();
-        sight.look(view, clustering, lookout, &self.params[cohort], &looker);
-        Perceived { groups: sight.tell(view, clustering), ..Perceived::default() }
+        let (scene, mut work) = (self.scene(view, row), Work::default());
+        work.mates.forget(self.furthest());
+        let own = [row as u32];
+        let looker = if view.cohorts[view.agents.cohort[row] as usize].together {
+            together::looker(scene, &own, [&intents.vx, &intents.vy], &mut work.mates)
+        } else {
+            alone(scene, &own, Vec2::new(intents.vx[row], intents.vy[row]))
+        };
+        work.sight.look_ahead(scene, &looker);
+        work.sight.look_around(scene, &looker);
+        Perceived { groups: work.sight.tell(view, scene.clustering), ..Perceived::default() }
     }
 }

@@ -1,26 +1,78 @@
 //! What one agent perceives: groups within its distance, as velocity obstacles.
+//!
+//! A group that lies within its distance as a whole is taken as it is. Of others the members that are seen are clustered
+//! again, along the links that are known already: what joined them may be out of sight. Either costs what lies within the
+//! distance, however large a group is.
+//!
+//! Deviations, for groups of more than [`MANY`], which in a dense crowd are whole streams of people. Whoever has members
+//! on all sides, close by and joined to one another, stands among that group, and looks no further at where it goes on.
+//! Whoever else is close looks only as far as about [`MANY`] members would reach if they stood as densely as close by:
+//! nobody perceives hundreds, and to measure them all would take longer than the rest of a step.
 
 use super::Groups;
-use super::cluster::{Clustering, Group};
+use super::cluster::{Clustering, Group, NONE};
 use super::lookout::Lookout;
 use crate::PerceivedGroup;
 use fearless_simd::{Level, Simd, dispatch, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use std::ops::Range;
-use throng_core::geom::{Cone, det, left, unit_or};
+use throng_core::geom::{Cone, det, unit_or};
 use throng_core::space::{LANES, Wall, lanes_below};
 use throng_core::world::View;
 
-/// Who looks.
+/// Larger groups are looked for in the neighbour index, close by first, and of those that are close about as many count.
+pub const MANY: u32 = 64;
+/// Close by: so many times as far as members may be from one another.
+pub const CLOSE: f32 = 2.0;
+
+/// Who looks: somebody, or mates as one body.
 #[derive(Clone, Copy, Debug)]
-pub struct Looker {
+pub struct Looker<'a> {
     pub row: usize,
+    /// Its middle, and how far it reaches from there, m.
     pub position: Vec2,
     pub radius: f32,
-    /// The group that it belongs to itself.
-    pub own: u32,
-    /// Its cohort, where it walks together: groups of mates are never in the way.
+    /// The rows that it consists of, and their middle: elsewhere than `position` where it imagines to be elsewhere.
+    pub body: &'a [u32],
+    pub middle: Vec2,
+    /// How much room it leaves beside itself, m.
+    pub room: f32,
+    /// What it would like to do, m/s, and where it ends, m.
+    pub preferred: Vec2,
+    pub goal: Vec2,
+    /// The side that it keeps to: 1 left, -1 right, 0 none.
+    pub side: f32,
+    /// The group that it walks with, which is left out.
+    pub with: u32,
+    /// Its cohort, where it walks together: mates are never in the way.
     pub mates: Option<u16>,
+}
+
+impl Looker<'_> {
+    /// How far its middle perceives, m: as far as its outermost do.
+    fn distance(&self, params: &Groups) -> f32 {
+        let aside = if self.mates.is_some() { self.radius.min(params.neighbor_distance) } else { 0.0 };
+        params.neighbor_distance + aside
+    }
+
+    /// Whether a row counts as the looker itself: nobody walks around itself or its mates.
+    fn is_own(&self, view: View<'_>, row: usize) -> bool {
+        row == self.row || self.mates == Some(view.agents.cohort[row])
+    }
+
+    /// Whether a preferred velocity may lead into a group: a quick answer from a circle around it.
+    fn is_on_course(&self, group: &Group, params: &Groups) -> bool {
+        let (towards, approach) = (group.center - self.position, self.preferred - group.velocity);
+        let (squared, reach) = (towards.length_squared(), group.reach + self.radius);
+        if squared <= reach * reach {
+            return true;
+        }
+        let (ahead, speed_squared) = (towards.dot(approach), approach.length_squared());
+        // Aimed at the circle, and soon enough in it.
+        ahead > 0.0
+            && (squared - reach * reach) * speed_squared <= ahead * ahead
+            && squared.sqrt() - reach <= params.time_horizon * speed_squared.sqrt()
+    }
 }
 
 /// A group as it is perceived.
@@ -36,6 +88,8 @@ pub struct Seen {
     /// Its members: where they stand in the clustering if the group is seen as a whole, else in the sight's own rows.
     members: Range<usize>,
     whole: bool,
+    /// The least of their ids.
+    least: u32,
     /// Whether the agent stands among them; the cone means nothing then.
     pub among: bool,
 }
@@ -45,93 +99,178 @@ pub struct Seen {
 pub struct Sight {
     /// Nearest first.
     pub seen: Vec<Seen>,
-    pub rows: Vec<u32>,
     pub cones: Vec<Cone>,
-    left_over: Vec<u32>,
+    /// The members of groups that are seen in part.
+    rows: Vec<u32>,
+    /// The members of one group that are seen.
+    visible: Vec<u32>,
+    /// By row: the present look while it waits to be joined with others.
+    waiting: Vec<u32>,
+    look: u32,
+    bodies: Bodies,
     /// Walls that may hide a part of the group that is looked at.
     screens: Vec<Wall>,
-    /// (distance, number) of groups that can be perceived.
-    nearest: Vec<(f32, u32)>,
+    nearest: Vec<Candidate>,
 }
 
-/// Whether a preferred velocity may lead into any group: a quick answer from circles around groups, which is no for
-/// nearly everybody nearly always.
-pub fn is_on_course(
-    clustering: &Clustering,
-    lookout: &Lookout,
-    params: &Groups,
-    looker: &Looker,
-    preferred: Vec2,
-) -> bool {
-    lookout.near(looker.position).iter().any(|&number| {
-        let group = &clustering.groups[number as usize];
-        let (towards, approach) = (group.center - looker.position, preferred - group.velocity);
-        let (squared, reach) = (towards.length_squared(), group.reach + looker.radius);
-        if number == looker.own || squared >= (params.neighbor_distance + group.spread).powi(2) {
-            return false;
-        }
-        if squared <= reach * reach {
-            return true;
-        }
-        let (ahead, speed_squared) = (towards.dot(approach), approach.length_squared());
-        // Aimed at the circle, and soon enough in it.
-        ahead > 0.0
-            && (squared - reach * reach) * speed_squared <= ahead * ahead
-            && squared.sqrt() - reach <= params.time_horizon * speed_squared.sqrt()
-    })
+/// A group that can be perceived.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    distance: f32,
+    number: u32,
+    on_course: bool,
+}
+
+/// Where members of a part stand, in columns, with room for a vector behind the last.
+#[derive(Default)]
+struct Bodies {
+    x: Vec<f32>,
+    y: Vec<f32>,
+    radius: Vec<f32>,
+}
+
+/// What everybody looks at.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    pub view: View<'a>,
+    pub clustering: &'a Clustering,
+    pub lookout: &'a Lookout,
+    pub params: &'a Groups,
+}
+
+impl Scene<'_> {
+    /// Whether a preferred velocity may lead into any group: no for nearly everybody nearly always.
+    pub fn is_on_course(&self, looker: &Looker<'_>) -> bool {
+        self.lookout.near(looker.position).iter().any(|&number| {
+            let group = &self.clustering.groups[number as usize];
+            let near = looker.distance(self.params) + group.spread;
+            number != looker.with
+                && group.center.distance_squared(looker.position) < near * near
+                && looker.is_on_course(group, self.params)
+        })
+    }
+
+    /// The group that somebody belongs to and wants to go with; [`NONE`] where there is none.
+    pub fn walks_with(&self, row: usize, preferred: Vec2) -> u32 {
+        let number = self.clustering.group_of[row];
+        let Some(group) = self.clustering.groups.get(number as usize) else { return NONE };
+        let count = group.count as f32;
+        let others = (group.velocity * count - self.view.velocity(row)) / (count - 1.0);
+        let alike = others.distance_squared(preferred) < self.params.velocity_difference.powi(2);
+        if alike { number } else { NONE }
+    }
 }
 
 impl Sight {
-    /// Finds everything that an agent perceives, but for its own group.
-    pub fn look(
-        &mut self,
-        view: View<'_>,
-        clustering: &Clustering,
-        lookout: &Lookout,
-        params: &Groups,
-        looker: &Looker,
-    ) {
+    /// Finds the groups that may be in the way of what the agent would like to do.
+    pub fn look_ahead(&mut self, scene: Scene<'_>, looker: &Looker<'_>) {
         self.seen.clear();
         self.rows.clear();
-        self.find_nearest(clustering, lookout, params, looker);
-        let nearest = std::mem::take(&mut self.nearest);
-        for &(_, number) in &nearest {
-            let group = &clustering.groups[number as usize];
-            self.find_screens(view, looker.position, group);
-            let distance = group.center.distance(looker.position);
-            let whole = distance + group.spread < params.neighbor_distance * 0.9999;
-            let open = self.screens.is_empty() && !has_many(view);
-            if whole && open || self.sees_all(view, clustering, group, params, looker) {
-                self.see_whole(clustering, group, looker);
-            } else {
-                self.see_parts(view, clustering, looker);
-            }
-        }
-        self.nearest = nearest;
-        self.seen.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+        self.find_nearest(scene, looker);
+        self.look_at(scene, looker, true);
     }
 
-    /// The groups that can be perceived, but for the agent's own; of too many, those that reach closest.
-    fn find_nearest(&mut self, clustering: &Clustering, lookout: &Lookout, params: &Groups, looker: &Looker) {
+    /// Adds all other groups.
+    pub fn look_around(&mut self, scene: Scene<'_>, looker: &Looker<'_>) {
+        self.look_at(scene, looker, false);
+    }
+
+    fn look_at(&mut self, scene: Scene<'_>, looker: &Looker<'_>, on_course: bool) {
+        for next in 0..self.nearest.len() {
+            let candidate = self.nearest[next];
+            if candidate.on_course == on_course {
+                self.see(scene, looker, candidate.number);
+            }
+        }
+        // Ties by id: an order of rows must not decide anything.
+        self.seen.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.least.cmp(&b.least)));
+    }
+
+    /// The groups that can be perceived, but for the one that the agent walks with; of too many, those that reach closest.
+    fn find_nearest(&mut self, scene: Scene<'_>, looker: &Looker<'_>) {
+        let Scene { clustering, lookout, params, .. } = scene;
         self.nearest.clear();
-        for &number in lookout.near(looker.position).iter().filter(|&&number| number != looker.own) {
+        for &number in lookout.near(looker.position) {
             let group = &clustering.groups[number as usize];
             let distance = group.center.distance(looker.position) - group.spread;
-            if distance < params.neighbor_distance {
-                self.nearest.push((distance, number));
+            let is_mates = looker.mates.is_some() && looker.mates == group.cohort;
+            if distance < looker.distance(params) && number != looker.with && !is_mates {
+                let on_course = looker.is_on_course(group, params);
+                self.nearest.push(Candidate { distance, number, on_course });
             }
         }
         if self.nearest.len() > params.max_groups {
-            let by_distance = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-            self.nearest.select_nth_unstable_by(params.max_groups, by_distance);
+            self.nearest.select_nth_unstable_by(params.max_groups, |a, b| {
+                a.distance.total_cmp(&b.distance).then(a.number.cmp(&b.number))
+            });
             self.nearest.truncate(params.max_groups);
         }
     }
 
-    fn see_whole(&mut self, clustering: &Clustering, group: &Group, looker: &Looker) {
-        let span = dispatch!(Level::new(), simd => span_of_whole(simd, clustering, group, looker));
+    /// Adds what is seen of one group: all of it, or the parts that it falls into.
+    fn see(&mut self, scene: Scene<'_>, looker: &Looker<'_>, number: u32) {
+        let Scene { view, clustering, params, .. } = scene;
+        let group = &clustering.groups[number as usize];
+        self.find_screens(view, looker.position, group);
+        let furthest = group.center.distance(looker.position) + group.spread;
+        let of_others = match looker.mates {
+            None => number != clustering.group_of[looker.row],
+            Some(_) => group.cohort.is_some(),
+        };
+        if of_others
+            && furthest < looker.distance(params) * 0.9999
+            && self.screens.is_empty()
+            && !has_many(view)
+        {
+            return self.see_whole(scene, group, looker);
+        }
+        let mut range = looker.distance(params);
+        if group.count > MANY && group.center.distance(looker.position) < group.reach + looker.radius {
+            let close = (CLOSE * params.member_distance + looker.radius).min(range);
+            // Mostly the nearest few are on all sides already.
+            for part in [0.6, 1.0] {
+                self.find_visible(scene, group, looker, part * close);
+                if self.stands_among(scene, looker) {
+                    return;
+                }
+            }
+            range = range.min(close * (MANY as f32 / self.visible.len().max(1) as f32).sqrt());
+        }
+        self.find_visible(scene, group, looker, range);
+        let mut next = 0;
+        while let Some(part) = self.next_part(scene, &mut next) {
+            self.see_part(view, looker, part);
+        }
+    }
+
+    fn see_whole(&mut self, scene: Scene<'_>, group: &Group, looker: &Looker<'_>) {
+        let Scene { view, clustering, .. } = scene;
         let members = group.first as usize..(group.first + group.count) as usize;
-        self.seen.push(seen(group, span, members, true));
+        let (x, y, radius) = (&clustering.x, &clustering.y, &clustering.radius);
+        let columns = [x, y, radius].map(|column| &column[members.start..members.end + LANES]);
+        let span = dispatch!(Level::new(), simd => span(simd, columns, group.center, view, looker));
+        let least = view.agents.id[clustering.members[members.start] as usize];
+        self.seen.push(Seen { least, whole: true, ..seen(group, span, members) });
+    }
+
+    fn see_part(&mut self, view: View<'_>, looker: &Looker<'_>, part: Range<usize>) {
+        let rows = &self.rows[part.clone()];
+        let (group, span) = self.bodies.measure(view, rows, looker);
+        let ids = rows.iter().map(|&row| view.agents.id[row as usize]);
+        let least = ids.min().unwrap_or_default();
+        self.seen.push(Seen { least, ..seen(&group, span, part) });
+    }
+
+    /// Whether the agent has those who wait on all sides.
+    fn stands_among(&mut self, scene: Scene<'_>, looker: &Looker<'_>) -> bool {
+        let (first, mut next, mut among) = (self.rows.len(), 0, false);
+        while let Some(part) = self.next_part(scene, &mut next) {
+            // Any place within the hull will do for a middle.
+            let rows = &self.rows[part];
+            among |= self.bodies.span(scene.view, rows, scene.view.position(rows[0] as usize), looker).among;
+        }
+        self.rows.truncate(first);
+        among
     }
 
     /// The walls that may hide a part of a group: not beside all of it, nor behind the one who looks at it.
@@ -153,82 +292,110 @@ impl Sight {
         }
     }
 
-    /// Whether all of a group's members are near enough and not hidden; those who are become `left_over`.
-    fn sees_all(
-        &mut self,
-        view: View<'_>,
-        clustering: &Clustering,
-        group: &Group,
-        params: &Groups,
-        looker: &Looker,
-    ) -> bool {
-        let near = params.neighbor_distance * params.neighbor_distance;
-        let members = clustering.members_of(group);
-        let many = has_many(view);
-        let is_seen = |&&row: &&u32| {
-            let at = view.position(row as usize);
-            let blocks = |wall: &Wall| wall.blocks(looker.position, at);
-            at.distance_squared(looker.position) < near
-                && !self.screens.iter().any(blocks)
-                && !(many && is_hidden(view, looker.position, at))
-        };
-        self.left_over.clear();
-        self.left_over.extend(members.iter().filter(is_seen));
-        self.left_over.len() == members.len()
-    }
-
-    /// Clusters those members again who are seen: what joined them may be out of sight.
-    fn see_parts(&mut self, view: View<'_>, clustering: &Clustering, looker: &Looker) {
-        let mut left_over = std::mem::take(&mut self.left_over);
-        while let Some(row) = left_over.pop() {
-            let first = self.rows.len();
-            self.rows.push(row);
-            let mut next = first;
-            while let Some(&member) = self.rows.get(next) {
-                next += 1;
-                left_over.retain(|&other| {
-                    let joined = clustering.relation.holds(view, member as usize, other as usize);
-                    if joined {
-                        self.rows.push(other);
-                    }
-                    !joined
-                });
-            }
-            if self.rows.len() - first < 2 {
-                self.rows.truncate(first);
-            } else {
-                self.see_rows(view, looker, first);
-            }
+    /// The members of a group that are within `range`, not hidden, and not the agent itself or its mates. They wait to be
+    /// joined.
+    fn find_visible(&mut self, scene: Scene<'_>, group: &Group, looker: &Looker<'_>, range: f32) {
+        let Scene { view, clustering, .. } = scene;
+        self.look = self.look.wrapping_add(1);
+        if self.look == 0 || self.waiting.len() < view.agents.len() {
+            self.waiting.clear();
+            self.waiting.resize(view.agents.len(), 0);
+            self.look = 1;
         }
-        self.left_over = left_over;
+        let Sight { visible, waiting, screens, look, .. } = self;
+        visible.clear();
+        let (from, limit) = (looker.position, range * range);
+        let is_near = |&&row: &&u32| view.position(row as usize).distance_squared(from) < limit;
+        if group.count <= MANY {
+            visible.extend(clustering.members_of(group).iter().filter(is_near));
+        } else {
+            view.cells.runs(from.x, from.y, range, |start, end| {
+                visible.extend(clustering.members_within(group, start..end).iter().filter(is_near));
+                range
+            });
+        }
+        let many = has_many(view);
+        visible.retain(|&row| {
+            let at = view.position(row as usize);
+            !looker.is_own(view, row as usize)
+                && !screens.iter().any(|wall| wall.blocks(from, at))
+                && !(many && is_hidden(view, from, at))
+        });
+        visible.iter().for_each(|&row| waiting[row as usize] = *look);
     }
 
-    fn see_rows(&mut self, view: View<'_>, looker: &Looker, first: usize) {
-        self.rows[first..].sort_unstable_by_key(|&row| view.agents.id[row as usize]);
-        let rows = &self.rows[first..];
-        let bodies = rows.iter().map(|&row| (view.position(row as usize), view.agents.radius[row as usize]));
-        let span = span(bodies, looker);
-        self.seen.push(seen(&Group::of(view, rows), span, first..self.rows.len(), false));
+    /// The next two or more who are joined among those that are seen; their rows are added to `rows`.
+    fn next_part(&mut self, scene: Scene<'_>, next: &mut usize) -> Option<Range<usize>> {
+        let Scene { view, clustering, .. } = scene;
+        let Sight { rows, visible, waiting, look, .. } = self;
+        let first = rows.len();
+        while let Some(&row) = visible.get(*next) {
+            *next += 1;
+            if waiting[row as usize] != *look {
+                continue;
+            }
+            waiting[row as usize] = 0;
+            rows.push(row);
+            let mut member = first;
+            while let Some(&row) = rows.get(member) {
+                member += 1;
+                let (candidates, known) = match clustering.linked(row) {
+                    Some(linked) => (linked, true),
+                    None => (&visible[*next..], false),
+                };
+                for &other in candidates {
+                    let is_linked = || known || clustering.relation.holds(view, row as usize, other as usize);
+                    if waiting[other as usize] == *look && is_linked() {
+                        waiting[other as usize] = 0;
+                        rows.push(other);
+                    }
+                }
+            }
+            if rows.len() - first > 1 {
+                return Some(first..rows.len());
+            }
+            rows.truncate(first);
+        }
+        None
+    }
+
+    /// Leaves out what is no obstacle: groups among which the agent stands, and those among which its goal will be when it
+    /// gets there, in `arrival` seconds.
+    pub fn leave_out(&mut self, scene: Scene<'_>, looker: &Looker<'_>, arrival: f32) {
+        let Sight { seen, rows, bodies, .. } = self;
+        seen.retain(|seen| {
+            // The goal, as seen from the group when the agent gets there.
+            let place = looker.goal - seen.velocity * arrival;
+            let mut is_destination = || {
+                let rows = if seen.whole { &scene.clustering.members } else { &*rows };
+                let there = Looker { position: place, ..*looker };
+                let (_, span) = bodies.measure(scene.view, &rows[seen.members.clone()], &there);
+                span.among || span.distance < 0.0
+            };
+            let may_be = place.distance(seen.center) <= seen.reach + looker.radius;
+            !seen.among && !(may_be && is_destination())
+        });
     }
 
     /// The rows of a group's members.
-    pub fn members<'a>(&'a self, clustering: &'a Clustering, seen: &Seen) -> &'a [u32] {
+    fn members<'a>(&'a self, clustering: &'a Clustering, seen: &Seen) -> &'a [u32] {
         let rows = if seen.whole { &clustering.members } else { &self.rows };
         &rows[seen.members.clone()]
     }
 
     /// For people and tests to read.
     pub fn tell(&self, view: View<'_>, clustering: &Clustering) -> Vec<PerceivedGroup> {
-        let one = |seen: &Seen| PerceivedGroup {
-            members: self.members(clustering, seen).iter().map(|&row| view.agents.id[row as usize]).collect(),
-            velocity: seen.velocity,
-            cone: (!seen.among).then_some(seen.cone),
+        let one = |seen: &Seen| {
+            let members = self.members(clustering, seen).iter().map(|&row| view.agents.id[row as usize]);
+            let mut members: Vec<u32> = members.collect();
+            members.sort_unstable();
+            PerceivedGroup { members, velocity: seen.velocity, cone: (!seen.among).then_some(seen.cone) }
         };
         self.seen.iter().map(one).collect()
     }
 }
 
-fn seen(group: &Group, span: Span, members: Range<usize>, whole: bool) -> Seen {
+fn seen(group: &Group, span: Span, members: Range<usize>) -> Seen {
     Seen {
         cone: Cone { apex: group.velocity, left: span.left, right: span.right },
         distance: span.distance,
@@ -236,7 +403,8 @@ fn seen(group: &Group, span: Span, members: Range<usize>, whole: bool) -> Seen {
         reach: group.reach,
         velocity: group.velocity,
         members,
-        whole,
+        whole: false,
+        least: 0,
         among: span.among,
     }
 }
@@ -251,6 +419,64 @@ pub fn is_hidden(view: View<'_>, from: Vec2, to: Vec2) -> bool {
     view.walls.block_far(from, to)
 }
 
+/// Whole numbers per metre, and per metre per second: sums of them are the same in any order of rows.
+const FINE: f32 = 65536.0;
+
+/// Adds up in any order.
+#[derive(Default)]
+struct Sum([i64; 2]);
+
+impl Sum {
+    #[inline(always)]
+    fn add(&mut self, value: Vec2) {
+        self.0[0] += (value.x * FINE) as i64;
+        self.0[1] += (value.y * FINE) as i64;
+    }
+
+    fn mean(&self, count: usize) -> Vec2 {
+        let part = |sum: i64| (sum as f64 / (f64::from(FINE) * count as f64)) as f32;
+        Vec2::new(part(self.0[0]), part(self.0[1]))
+    }
+}
+
+impl Bodies {
+    fn gather(&mut self, view: View<'_>, rows: &[u32]) {
+        let agents = view.agents;
+        let columns =
+            [(&mut self.x, &agents.x), (&mut self.y, &agents.y), (&mut self.radius, &agents.radius)];
+        for (column, from) in columns {
+            column.clear();
+            column.extend(rows.iter().map(|&row| from[row as usize]));
+            column.resize(rows.len() + LANES, 0.0);
+        }
+    }
+
+    /// What rows cover of an agent's view; the middle is a place within their hull.
+    fn span(&mut self, view: View<'_>, rows: &[u32], middle: Vec2, looker: &Looker<'_>) -> Span {
+        self.gather(view, rows);
+        let columns = [&self.x[..], &self.y[..], &self.radius[..]];
+        dispatch!(Level::new(), simd => span(simd, columns, middle, view, looker))
+    }
+
+    /// What can be said of some rows, whatever their order, and what they cover of an agent's view.
+    fn measure(&mut self, view: View<'_>, rows: &[u32], looker: &Looker<'_>) -> (Group, Span) {
+        let (mut places, mut velocities) = (Sum::default(), Sum::default());
+        for row in rows.iter().map(|&row| row as usize) {
+            places.add(view.position(row) - looker.position);
+            velocities.add(view.velocity(row));
+        }
+        let center = looker.position + places.mean(rows.len());
+        let span = self.span(view, rows, center, looker);
+        let (mut spread, mut reach) = (0.0f32, 0.0f32);
+        for row in rows.iter().map(|&row| row as usize) {
+            let distance = center.distance(view.position(row));
+            (spread, reach) = (spread.max(distance), reach.max(distance + view.agents.radius[row]));
+        }
+        let (velocity, count) = (velocities.mean(rows.len()), rows.len() as u32);
+        (Group { center, velocity, spread, reach, first: 0, count, cohort: None }, span)
+    }
+}
+
 /// What a group covers of an agent's view.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
@@ -259,81 +485,99 @@ pub struct Span {
     pub right: Vec2,
     /// To the nearest outline, m.
     pub distance: f32,
-    /// Whether it covers half a turn or more: the agent stands among its members.
+    /// Whether it covers more than half a turn: the agent stands among its members.
     pub among: bool,
 }
 
+/// Half a turn, as [`quarters`] count, and what rounding may add to it.
+const HALF_TURN: f32 = 2.0 + 1e-4;
+
+/// The room that is left beside a body, and the body, take at most this part of the way to the other.
+const FULL: f32 = 0.9;
+
 /// The edges of what bodies cover, by the two extreme tangents. No hull is needed.
-pub fn span(bodies: impl Iterator<Item = (Vec2, f32)>, looker: &Looker) -> Span {
-    let mut edges: Option<(Vec2, Vec2)> = None;
-    let (mut distance, mut among) = (f32::INFINITY, false);
-    for (position, radius) in bodies {
-        let (towards, reach) = (position - looker.position, radius + looker.radius);
-        distance = distance.min(towards.length() - reach);
-        let (mine_left, mine_right) = tangents(towards, reach);
-        let Some((left, right)) = &mut edges else {
-            edges = Some((mine_left, mine_right));
-            continue;
-        };
-        if det(*left, mine_left) > 0.0 {
-            *left = mine_left;
-        }
-        if det(*right, mine_right) < 0.0 {
-            *right = mine_right;
-        }
-        among |= det(*right, *left) < 0.0;
-    }
-    let (left, right) = edges.unwrap_or((Vec2::X, Vec2::X));
-    Span { left, right, distance, among }
-}
-
-/// Unit vectors that touch a disc on its left and on its right; square to it where it is touched already.
-fn tangents(towards: Vec2, reach: f32) -> (Vec2, Vec2) {
-    let squared = towards.length_squared();
-    if squared <= reach * reach {
-        let side = left(unit_or(towards, Vec2::X));
-        return (side, -side);
-    }
-    let (along, across) = (towards * (squared - reach * reach).sqrt(), left(towards) * reach);
-    ((along + across) / squared, (along - across) / squared)
-}
-
-/// The same for a whole group, sixteen members at once: tangents as slopes beside the way to its middle. Where one is
-/// not ahead, slopes do not compare, and members are gone through one by one.
+///
+/// Tangents are compared by their angles from the way to a place within the group's hull. If all lie within half a turn,
+/// so does that way, no angle jumps from one end of the scale to the other, and the extremes are the edges. If they do not,
+/// whoever looks stands within the hull, and either the extremes are more than half a turn apart or one of them has jumped.
+///
+/// Mates run into a group where any of them does: their tangents count all together. But for those who stand among the
+/// group already, or the others would give up for the sake of one.
 #[inline(always)]
-fn span_of_whole<S: Simd>(simd: S, clustering: &Clustering, group: &Group, looker: &Looker) -> Span {
+fn span<S: Simd>(simd: S, columns: [&[f32]; 3], within: Vec2, view: View<'_>, looker: &Looker<'_>) -> Span {
+    let ahead = unit_or(within - looker.position, Vec2::X);
+    let (mut most, mut least, mut distance) = (f32::MIN, f32::MAX, f32::MAX);
+    for row in looker.body.iter().map(|&row| row as usize) {
+        let from = looker.position + (view.position(row) - looker.middle);
+        let edges = Edges::of(simd, columns, ahead, from, [view.agents.radius[row], looker.room]);
+        let (left, right) = (edges.most.reduce_max(), edges.least.reduce_min());
+        if !edges.jumped && left - right <= HALF_TURN {
+            (most, least) = (most.max(left), least.min(right));
+        }
+        distance = distance.min(edges.nearest.reduce_min());
+    }
+    let edge = |angle: f32| ahead.rotate(direction(angle)).normalize_or(ahead);
+    let among = most < least || most - least > HALF_TURN;
+    Span { left: edge(most), right: edge(least), distance, among }
+}
+
+/// What is seen from one place: the extremes, as angles, and the least distance.
+struct Edges<S: Simd> {
+    most: f32x16<S>,
+    least: f32x16<S>,
+    nearest: f32x16<S>,
+    jumped: bool,
+}
+
+impl<S: Simd> Edges<S> {
+    /// Of all bodies as seen from one place, by a body of its own size that leaves some room, as far as there is any.
+    #[inline(always)]
+    fn of(simd: S, [x, y, radius]: [&[f32]; 3], ahead: Vec2, from: Vec2, own: [f32; 2]) -> Edges<S> {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let (zero, count) = (splat(0.0), x.len() - LANES);
+        let (mut most, mut least, mut nearest) = (splat(f32::MIN), splat(f32::MAX), splat(f32::MAX));
+        let mut jumped = false;
+        for block in (0..count).step_by(LANES) {
+            let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
+            let (dx, dy) = (load(x) - splat(from.x), load(y) - splat(from.y));
+            let counts = mask32x16::from_bitmask(simd, lanes_below(count - block));
+            let along = dx * splat(ahead.x) + dy * splat(ahead.y);
+            let across = dy * splat(ahead.x) - dx * splat(ahead.y);
+            let squared = dx * dx + dy * dy;
+            let (distance, bodies) = (squared.sqrt(), load(radius) + splat(own[0]));
+            let reach = (bodies + splat(own[1])).min(distance * splat(FULL)).max(bodies);
+            // Where a body is touched, its tangents are square to it.
+            let tangent = (squared - reach * reach).max(zero).sqrt();
+            let left = [along * tangent - across * reach, across * tangent + along * reach];
+            let right = [along * tangent + across * reach, across * tangent - along * reach];
+            let over_left = across.simd_ge(zero) & left[1].simd_lt(zero);
+            let over_right = across.simd_lt(zero) & right[1].simd_gt(zero);
+            jumped |= ((over_left | over_right) & counts).any_true();
+            most = counts.select(most.max(quarters(simd, left)), most);
+            least = counts.select(least.min(quarters(simd, right)), least);
+            nearest = counts.select(nearest.min(distance - bodies), nearest);
+        }
+        Edges { most, least, nearest, jumped }
+    }
+}
+
+/// The angle of a vector in quarters of a turn, -2 to 2, along a square instead of a circle: it orders as angles do and
+/// opposites differ by 2, without a cosine.
+#[inline(always)]
+fn quarters<S: Simd>(simd: S, [along, across]: [f32x16<S>; 2]) -> f32x16<S> {
     let splat = |value: f32| f32x16::splat(simd, value);
-    let ahead = unit_or(group.center - looker.position, Vec2::X);
-    let (first, count) = (group.first as usize, group.count as usize);
-    let (mut most, mut least, mut nearest) = (splat(f32::MIN), splat(f32::MAX), splat(f32::MAX));
-    let mut all_ahead = true;
-    for block in (0..count).step_by(LANES) {
-        let load = |column: &[f32]| f32x16::from_slice(simd, &column[first + block..first + block + LANES]);
-        let dx = load(&clustering.x) - splat(looker.position.x);
-        let dy = load(&clustering.y) - splat(looker.position.y);
-        let reach = load(&clustering.radius) + splat(looker.radius);
-        let counts = mask32x16::from_bitmask(simd, lanes_below(count - block));
-        let along = dx * splat(ahead.x) + dy * splat(ahead.y);
-        let across = dy * splat(ahead.x) - dx * splat(ahead.y);
-        let squared = dx * dx + dy * dy;
-        let tangent = (squared - reach * reach).max(splat(0.0)).sqrt();
-        let (left_along, right_along) = (along * tangent - across * reach, along * tangent + across * reach);
-        let smallest = left_along.min(right_along);
-        all_ahead &= counts.select(smallest, splat(1.0)).simd_gt(splat(1e-6)).all_true();
-        most = counts.select(most.max((across * tangent + along * reach) / left_along), most);
-        least = counts.select(least.min((across * tangent - along * reach) / right_along), least);
-        nearest = counts.select(nearest.min(squared.sqrt() - reach), nearest);
-    }
-    if !all_ahead {
-        let members = first..first + count;
-        let body = |i: usize| (Vec2::new(clustering.x[i], clustering.y[i]), clustering.radius[i]);
-        return span(members.map(body), looker);
-    }
-    let edge = |slope: f32| (ahead + slope * left(ahead)).normalize();
-    Span {
-        left: edge(most.reduce_max()),
-        right: edge(least.reduce_min()),
-        distance: nearest.reduce_min(),
-        among: false,
+    let ahead = across / (along.abs() + across.abs()).max(splat(f32::MIN_POSITIVE));
+    let half = across.simd_ge(splat(0.0)).select(splat(2.0), splat(-2.0));
+    along.simd_ge(splat(0.0)).select(ahead, half - ahead)
+}
+
+/// A vector with an angle in [`quarters`].
+fn direction(angle: f32) -> Vec2 {
+    if angle > 1.0 {
+        Vec2::new(1.0 - angle, 2.0 - angle)
+    } else if angle < -1.0 {
+        Vec2::new(1.0 + angle, -2.0 - angle)
+    } else {
+        Vec2::new(1.0 - angle.abs(), angle)
     }
 }

@@ -1,8 +1,9 @@
 //! Groups and adapted velocities against slow and plain answers.
 
-use super::cluster::{Clustering, NONE, Relation};
+use super::cluster::{Clustering, NONE};
+use super::sight::{CLOSE, MANY};
 use super::{Groups, Perception, choice};
-use crate::Mesoscale;
+use crate::{Mesoscale, Perceived};
 use glam::{DVec2, Vec2};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -57,67 +58,201 @@ fn crowd(most: usize) -> impl Strategy<Value = Vec<(Vec2, Vec2)>> {
     proptest::collection::vec(one, 1..most)
 }
 
+fn wall(a: (f32, f32), b: (f32, f32)) -> Wall {
+    Wall { a: a.into(), b: b.into(), two_sided: true }
+}
+
+/// None, a few, or so many that the index is asked.
+fn walls() -> impl Strategy<Value = Vec<Wall>> {
+    let place = || (-15.0f32..15.0, -15.0f32..15.0);
+    let one =
+        (place(), (-4.0f32..4.0, -4.0f32..4.0)).prop_map(|(a, way)| wall(a, (a.0 + way.0, a.1 + way.1)));
+    prop_oneof![Just(0usize), Just(5), Just(70)]
+        .prop_flat_map(move |count| proptest::collection::vec(one.clone(), count))
+}
+
 type Partition = BTreeSet<BTreeSet<u32>>;
 
-/// The transitive closure by its definition: join whatever two are related, until nothing changes. Ids are indices.
-fn closure(all: &[(Vec2, Vec2)], among: &[u32], relation: Relation) -> Partition {
-    let related = |a: u32, b: u32| {
-        let ((at, moves), (other, its)) = (all[a as usize], all[b as usize]);
-        at.distance_squared(other) < relation.distance * relation.distance
-            && moves.distance_squared(its) < relation.velocity * relation.velocity
-    };
-    let mut groups: Vec<BTreeSet<u32>> = among.iter().map(|&one| BTreeSet::from([one])).collect();
-    loop {
-        let touch =
-            |a: &BTreeSet<u32>, b: &BTreeSet<u32>| a.iter().any(|&a| b.iter().any(|&b| related(a, b)));
-        let pair = (0..groups.len())
-            .flat_map(|a| (0..a).map(move |b| (a, b)))
-            .find(|&(a, b)| touch(&groups[a], &groups[b]));
-        let Some((a, b)) = pair else { break };
-        let joined = groups.remove(a);
-        groups[b].extend(joined);
+/// Everything the paper's definitions speak of. Ids are indices.
+struct Oracle<'a> {
+    all: &'a [(Vec2, Vec2)],
+    walls: &'a [Wall],
+    params: Groups,
+}
+
+impl Oracle<'_> {
+    fn sees(&self, a: Vec2, b: Vec2) -> bool {
+        !self.walls.iter().any(|wall| wall.blocks(a, b))
     }
-    groups.into_iter().filter(|group| group.len() > 1).collect()
+
+    fn related(&self, a: u32, b: u32) -> bool {
+        let ((at, moves), (other, its)) = (self.all[a as usize], self.all[b as usize]);
+        at.distance_squared(other) < self.params.member_distance.powi(2)
+            && moves.distance_squared(its) < self.params.velocity_difference.powi(2)
+            && self.sees(at, other)
+    }
+
+    /// The transitive closure by its definition: join whatever two are related, until nothing changes.
+    fn closure(&self, among: impl Iterator<Item = u32>) -> Partition {
+        let mut groups: Vec<BTreeSet<u32>> = Vec::new();
+        for one in among {
+            let touches = |group: &BTreeSet<u32>| group.iter().any(|&other| self.related(one, other));
+            let (touched, mut rest): (Vec<_>, Vec<_>) = groups.into_iter().partition(touches);
+            rest.push(touched.into_iter().flatten().chain([one]).collect());
+            groups = rest;
+        }
+        groups.into_iter().filter(|group| group.len() > 1).collect()
+    }
+
+    fn everybody(&self) -> impl Iterator<Item = u32> + use<> {
+        0..self.all.len() as u32
+    }
+
+    /// Others whom somebody sees within a distance.
+    fn visible(&self, who: u32, distance: f32) -> impl Iterator<Item = u32> {
+        let from = self.all[who as usize].0;
+        self.everybody().filter(move |&other| {
+            let at = self.all[other as usize].0;
+            other != who && at.distance_squared(from) < distance * distance && self.sees(from, at)
+        })
+    }
+
+    /// The one group that somebody walks with: it belongs to it, and wants to go as the others in it go.
+    fn walks_with(&self, who: u32, preferred: Vec2) -> BTreeSet<u32> {
+        let own = self.closure(self.everybody()).into_iter().find(|group| group.contains(&who));
+        own.filter(|group| {
+            let others = group.iter().filter(|&&other| other != who).map(|&other| self.all[other as usize].1);
+            let mean = others.sum::<Vec2>() / (group.len() as f32 - 1.0);
+            mean.distance(preferred) < self.params.velocity_difference
+        })
+        .unwrap_or_default()
+    }
+
+    /// How much of a large group somebody looks at: nothing if it stands in the middle of it, and only as far as about
+    /// [`MANY`] reach if they are as dense as close by.
+    fn looks_as_far(&self, who: u32, group: &BTreeSet<u32>) -> f32 {
+        let furthest = self.params.neighbor_distance;
+        let close = (CLOSE * self.params.member_distance + RADIUS).min(furthest);
+        let near: BTreeSet<u32> = self.visible(who, close).filter(|other| group.contains(other)).collect();
+        let among = |part: &BTreeSet<u32>| self.span(who, part, 0.0).is_none();
+        if group.len() <= MANY as usize || near.is_empty() {
+            furthest
+        } else if self.closure(near.iter().copied()).iter().any(among) {
+            0.0
+        } else {
+            furthest.min(close * (MANY as f32 / near.len() as f32).sqrt())
+        }
+    }
+
+    /// What somebody perceives: the closure among those that it sees.
+    fn perceives(&self, who: u32, preferred: Vec2) -> Partition {
+        let with = self.walks_with(who, preferred);
+        let others = self.closure(self.everybody()).into_iter().filter(|group| *group != with);
+        let seen = others.flat_map(|group| {
+            let visible: Vec<u32> = self.visible(who, self.looks_as_far(who, &group)).collect();
+            visible.into_iter().filter(move |other| group.contains(other))
+        });
+        self.closure(seen)
+    }
+
+    /// The right and the left edge of what a group covers, as angles; none where it is more than half a turn and `spare`.
+    fn span(&self, who: u32, group: &BTreeSet<u32>, spare: f32) -> Option<(f32, f32)> {
+        use std::f32::consts::{PI, TAU};
+        let from = self.all[who as usize].0;
+        let arc = |&other: &u32| {
+            let towards = self.all[other as usize].0 - from;
+            let half = (2.0 * RADIUS / towards.length()).min(1.0).asin();
+            (towards.to_angle() - half, 2.0 * half)
+        };
+        let arcs: Vec<(f32, f32)> = group.iter().map(arc).collect();
+        // One of the right edges is the right edge of all.
+        let spans = arcs.iter().map(|&(start, _)| {
+            let ends = arcs.iter().map(|(right, width)| (right - start + 1e-5).rem_euclid(TAU) + width);
+            (start, start + ends.fold(0.0, f32::max))
+        });
+        spans
+            .filter(|(right, left)| left - right <= PI + spare)
+            .min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)))
+    }
+}
+
+/// What a member perceives when it wants to move so.
+fn told(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<Perceived> {
+    let row = world.agents.id.iter().position(|&id| id == who).unwrap();
+    let mut intents = Intents::default();
+    intents.resize(world.agents.len());
+    (intents.vx[row], intents.vy[row]) = preferred.into();
+    Perception::new(vec![params]).explain(world.view(), &intents, row)
+}
+
+fn partition(told: &[Perceived]) -> Partition {
+    told.iter().map(|group| group.members.iter().copied().collect()).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn clusters_are_the_transitive_closure(all in crowd(120), distance in 0.5f32..4.0, velocity in 0.1f32..2.0) {
-        let (world, relation) = (world(&all), Relation { distance, velocity });
-        let mut clustering = Clustering::new(relation);
+    fn clusters_are_the_transitive_closure(
+        all in crowd(120), walls in walls(), member_distance in 0.5f32..4.0, velocity_difference in 0.1f32..2.0,
+    ) {
+        let params = Groups { member_distance, velocity_difference, ..Groups::default() };
+        let mut world = world(&all);
+        world.set_walls(Walls::new(walls.clone(), 5.0));
+        let mut clustering = Clustering::new(params.relation());
         clustering.run(world.view());
         let id = |row: &u32| world.agents.id[*row as usize];
         let found: Partition =
             clustering.groups.iter().map(|group| clustering.members_of(group).iter().map(id).collect()).collect();
-        let everybody: Vec<u32> = (0..all.len() as u32).collect();
-        prop_assert_eq!(found, closure(&all, &everybody, relation));
+        let oracle = Oracle { all: &all, walls: &walls, params };
+        prop_assert_eq!(found, oracle.closure(oracle.everybody()));
         let grouped = clustering.group_of.iter().filter(|&&group| group != NONE).count();
         prop_assert_eq!(grouped, clustering.members.len());
     }
 
-    /// What an agent perceives is the closure among those in its distance, without those it walks with.
+    /// What an agent perceives is the closure among those it sees, without itself and those it walks with; and how it
+    /// perceives it is what they cover of its view.
     #[test]
     fn an_agent_perceives_the_closure_of_its_neighbourhood(
-        all in crowd(80), who in 0usize..80, neighbor_distance in 2.0f32..20.0, member_distance in 0.5f32..4.0,
+        all in crowd(80), walls in walls(), who in 0usize..80, neighbor_distance in 2.0f32..20.0,
+        member_distance in 0.5f32..4.0, heading in 0.0f32..6.3,
     ) {
         let who = (who % all.len()) as u32;
         let params = Groups { neighbor_distance, member_distance, max_groups: 64, ..Groups::default() };
-        let world = world(&all);
-        let row = world.agents.id.iter().position(|&id| id == who).unwrap();
-        let mut perception = Perception::new(vec![params]);
-        let told = perception.explain(world.view(), &Intents::default(), row);
-        let found: Partition = told.into_iter().map(|group| group.members.into_iter().collect()).collect();
-        let everybody: Vec<u32> = (0..all.len() as u32).collect();
-        let own = closure(&all, &everybody, params.relation()).into_iter().find(|group| group.contains(&who));
-        let own = own.unwrap_or_default();
-        let near = |&other: &u32| {
-            let distance = all[other as usize].0.distance_squared(all[who as usize].0);
-            other != who && !own.contains(&other) && distance < neighbor_distance * neighbor_distance
-        };
-        let near: Vec<u32> = everybody.into_iter().filter(near).collect();
-        prop_assert_eq!(found, closure(&all, &near, params.relation()));
+        let mut world = world(&all);
+        world.set_walls(Walls::new(walls.clone(), 5.0));
+        let preferred = Vec2::from_angle(heading);
+        let told = told(&world, who, preferred, params);
+        let oracle = Oracle { all: &all, walls: &walls, params };
+        prop_assert_eq!(partition(&told), oracle.perceives(who, preferred));
+        for group in told {
+            let members: BTreeSet<u32> = group.members.iter().copied().collect();
+            let span = oracle.span(who, &members, 0.0);
+            prop_assume!(oracle.span(who, &members, 2e-3).is_some() == span.is_some());
+            prop_assume!(oracle.span(who, &members, -2e-3).is_some() == span.is_some());
+            prop_assert_eq!(span.is_some(), group.cone.is_some(), "{:?}: {:?}", members, span);
+            if let (Some((right, left)), Some(cone)) = (span, group.cone) {
+                prop_assert!(cone.left.distance(Vec2::from_angle(left)) < 2e-3, "{:?} and {}", cone, left);
+                prop_assert!(cone.right.distance(Vec2::from_angle(right)) < 2e-3, "{:?} and {}", cone, right);
+            }
+        }
+    }
+
+    /// The same in a crowd that is one large group or nearly so.
+    #[test]
+    fn a_large_group_is_left_out_by_those_who_stand_in_it(
+        places in proptest::collection::vec((-9.0f32..9.0, -9.0f32..9.0), 60..220), walls in walls(), who in 0usize..60,
+        neighbor_distance in 3.0f32..12.0, heading in 0.0f32..6.3,
+    ) {
+        let velocity = |i: usize| if i.is_multiple_of(3) { -AHEAD } else { AHEAD };
+        let all: Vec<(Vec2, Vec2)> =
+            places.into_iter().enumerate().map(|(i, place)| (place.into(), velocity(i))).collect();
+        let params = Groups { neighbor_distance, max_groups: 64, ..Groups::default() };
+        let mut world = world(&all);
+        world.set_walls(Walls::new(walls.clone(), 5.0));
+        let (who, preferred) = (who as u32, 1.3 * Vec2::from_angle(heading));
+        let oracle = Oracle { all: &all, walls: &walls, params };
+        prop_assert_eq!(partition(&told(&world, who, preferred, params)), oracle.perceives(who, preferred));
     }
 
     /// The cone of a group is what its members' cones cover together, and what lies between them.
@@ -128,9 +263,8 @@ proptest! {
             all.iter().map(|&(distance, angle)| (Vec2::from_angle(angle) * distance, velocity)).collect();
         places.push((Vec2::ZERO, Vec2::new(-1.3, 0.0)));
         let world = world(&places);
-        let row = world.agents.id.iter().position(|&id| id as usize == all.len()).unwrap();
         let params = Groups { member_distance: 50.0, ..Groups::default() };
-        let told = Perception::new(vec![params]).explain(world.view(), &Intents::default(), row);
+        let told = told(&world, all.len() as u32, AHEAD, params);
         prop_assert_eq!(told.len(), 1);
         prop_assert_eq!(told[0].members.len(), all.len());
         let edges = all.iter().map(|&(distance, angle)| {
@@ -260,7 +394,6 @@ fn when_everything_is_covered_the_furthest_give_way() {
 #[test]
 fn those_behind_a_wall_are_no_group_and_no_wall_is_walked_into() {
     let (mut world, who) = with_walker(block(Vec2::new(4.0, 0.0), 3, 3, Vec2::ZERO));
-    let wall = |a: (f32, f32), b: (f32, f32)| Wall { a: a.into(), b: b.into(), two_sided: true };
     world.set_walls(Walls::new(vec![wall((2.0, -9.0), (2.0, 9.0))], 15.0));
     assert_eq!(adapted(&world, who, AHEAD), AHEAD, "hidden");
     // A wall along the right side: the left one is taken.
@@ -283,4 +416,137 @@ fn a_side_is_kept_unless_the_other_is_far_better() {
     assert_eq!(side_of(0.2, 1.0), 1.0, "the one it is on");
     assert_eq!(side_of(1.4, 1.0), -1.0, "far better");
     assert_eq!(side_of(0.0, 0.0), -1.0, "to the right where both are as good");
+}
+
+/// It becomes linked to those it meets as it slows down, and must not take itself for one of them.
+#[test]
+fn a_group_that_carries_an_agent_along_is_still_walked_around() {
+    let mut others = block(Vec2::new(2.5, 0.0), 3, 5, -0.5 * AHEAD);
+    others.push((Vec2::ZERO, -0.4 * AHEAD));
+    let (world, who) = (world(&others), others.len() as u32 - 1);
+    assert!(adapted(&world, who, AHEAD).y.abs() > 0.2);
+    // Who wants to go as they go walks with them.
+    assert_eq!(adapted(&world, who, -0.5 * AHEAD), -0.5 * AHEAD);
+    assert_eq!(told(&world, who, -0.5 * AHEAD, Groups::default()), []);
+}
+
+#[test]
+fn between_two_who_belong_together_an_agent_stands_among_them() {
+    let pair = [(Vec2::new(1.2, 0.0), Vec2::ZERO), (Vec2::new(-1.2, 0.01), Vec2::ZERO), (Vec2::ZERO, AHEAD)];
+    let params = Groups { member_distance: 3.0, ..Groups::default() };
+    let told = told(&world(&pair), 2, AHEAD, params);
+    assert_eq!((told.len(), told[0].cone), (1, None));
+}
+
+#[test]
+fn of_a_group_that_spans_a_wall_only_the_part_in_sight_counts() {
+    // A line of people square to the way, and a wall that hides all of it from one metre to the right on.
+    let (mut world, who) = with_walker(block(Vec2::new(6.0, 0.0), 1, 9, Vec2::ZERO));
+    world.set_walls(Walls::new(vec![wall((3.0, -0.75), (3.0, -9.0))], 15.0));
+    let told = told(&world, who, AHEAD, Groups::default());
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].members, [3, 4, 5, 6, 7, 8], "those at y = -1 and above");
+    // What joins the two ends is hidden: they are two groups.
+    let mut ends = block(Vec2::new(6.0, 0.0), 1, 9, Vec2::ZERO);
+    ends.push((Vec2::ZERO, AHEAD));
+    let mut world = self::world(&ends);
+    world.set_walls(Walls::new(vec![wall((3.0, -0.8), (3.0, 0.8))], 15.0));
+    let told = self::told(&world, 9, AHEAD, Groups::default());
+    assert_eq!(partition(&told), Partition::from([[0, 1, 2].into(), [6, 7, 8].into()]));
+}
+
+/// Links are not kept where they are too many; nothing else changes.
+#[test]
+fn a_crowd_in_which_all_are_linked_is_one_group() {
+    let all: Vec<(Vec2, Vec2)> = block(Vec2::ZERO, 40, 40, AHEAD);
+    let params = Groups { member_distance: 30.0, ..Groups::default() };
+    let world = world(&all);
+    let mut clustering = Clustering::new(params.relation());
+    clustering.run(world.view());
+    assert_eq!((clustering.groups.len(), clustering.members.len()), (1, 1600));
+    assert_eq!(clustering.linked(0), None);
+    let corner = all.iter().position(|&(at, _)| at == Vec2::splat(-19.5)).unwrap() as u32;
+    let told = told(&world, corner, Vec2::Y, params);
+    let oracle = Oracle { all: &all, walls: &[], params };
+    assert_eq!(partition(&told), oracle.perceives(corner, Vec2::Y));
+}
+
+/// The detour of the walker after a look, and what it makes of another wish some steps later.
+fn looks_and_goes_on(world: &mut World, who: u32, preferred: Vec2, later: Vec2) -> [Vec2; 2] {
+    let row = world.agents.id.iter().position(|&id| id == who).unwrap();
+    let mut intents = Intents::default();
+    intents.resize(world.agents.len());
+    intents.detour.copy_from_slice(&world.agents.detour);
+    let mut perception = Perception::new(vec![Groups::default()]);
+    [preferred, later].map(|wish| {
+        (intents.vx[row], intents.vy[row]) = wish.into();
+        perception.run(world.view(), &mut intents);
+        world.step += 3;
+        Vec2::new(intents.vx[row], intents.vy[row])
+    })
+}
+
+#[test]
+fn a_turn_is_forgotten_behind_a_corner() {
+    let group = || with_walker(block(Vec2::new(6.0, 0.3), 3, 3, -AHEAD));
+    let (mut world, who) = group();
+    let slightly = AHEAD.rotate(Vec2::from_angle(0.3));
+    let [first, then] = looks_and_goes_on(&mut world, who, AHEAD, slightly);
+    assert!(
+        first != AHEAD && (then - first.rotate(Vec2::from_angle(0.3))).length() < 1e-5,
+        "{first}, {then}"
+    );
+    let (mut world, who) = group();
+    let [_, then] = looks_and_goes_on(&mut world, who, AHEAD, -AHEAD);
+    assert_eq!(then, -AHEAD);
+}
+
+/// It wanted to be slow, and turned by a group's speed; with another goal it would have run.
+#[test]
+fn a_detour_of_somebody_slow_does_not_make_it_fast() {
+    let (mut world, who) = with_walker(block(Vec2::new(4.0, 0.0), 3, 3, -AHEAD));
+    let [first, then] = looks_and_goes_on(&mut world, who, 0.05 * AHEAD, AHEAD);
+    assert!(first.length() <= 2.0 && then.length() <= 2.0 + 1e-5, "{first}, {then}");
+}
+
+#[test]
+fn every_cohort_looks_as_often_as_it_says() {
+    let (mut world, who) = with_walker(block(Vec2::new(6.0, 0.3), 3, 3, -AHEAD));
+    let row = world.agents.id.iter().position(|&id| id == who).unwrap();
+    world.cohorts.push(Cohort { goal_radius: 0.3, ..Cohort::default() });
+    world.agents.cohort[row] = 1;
+    for (attention, looks) in [(0.5, true), (1.0, false)] {
+        let params =
+            vec![Groups { attention: 0.1, ..Groups::default() }, Groups { attention, ..Groups::default() }];
+        let mut intents = Intents::default();
+        intents.resize(world.agents.len());
+        (intents.vx[row], intents.vy[row]) = AHEAD.into();
+        world.step = 5;
+        Perception::new(params).run(world.view(), &mut intents);
+        assert_eq!(Vec2::new(intents.vx[row], intents.vy[row]) != AHEAD, looks, "every {attention} s");
+    }
+}
+
+/// Two mates who want to part: what they want together is next to nothing, and must not be divided by.
+#[test]
+fn mates_whose_wishes_cancel_are_not_flung_apart() {
+    let mut others = block(Vec2::new(8.0, 0.0), 3, 3, -AHEAD);
+    let first = others.len() as u32;
+    others.extend([(Vec2::new(0.0, 0.5), Vec2::ZERO), (Vec2::new(0.0, -0.5), Vec2::ZERO)]);
+    let mut world = world(&others);
+    world.cohorts.push(Cohort { together: true, ..Cohort::default() });
+    let mut intents = Intents::default();
+    intents.resize(world.agents.len());
+    let wish = |id: u32| if id == first { Vec2::new(0.02, 1.3) } else { Vec2::new(0.0, -1.3) };
+    for row in 0..world.agents.len() {
+        if world.agents.id[row] >= first {
+            world.agents.cohort[row] = 1;
+            (intents.vx[row], intents.vy[row]) = wish(world.agents.id[row]).into();
+        }
+    }
+    Perception::new(vec![Groups::default(); 2]).run(world.view(), &mut intents);
+    for row in 0..world.agents.len() {
+        let velocity = Vec2::new(intents.vx[row], intents.vy[row]);
+        assert!(velocity.length() < 1.31, "{velocity}");
+    }
 }

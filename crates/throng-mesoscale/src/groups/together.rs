@@ -4,25 +4,35 @@
 //! whole has to turn. All see nearly the same, so all turn alike; nobody tells anybody anything.
 
 use super::cluster::mean;
-use super::sight::{Looker, is_hidden};
-use super::{Perception, Work, choice, ratio, sight};
+use super::sight::{Looker, Scene, is_hidden};
+use super::{Work, ratio};
 use fearless_simd::{Level, dispatch};
 use glam::Vec2;
-use throng_core::geom::at_most;
+use throng_core::geom::{at_most, det};
 use throng_core::space::{Crowd, rows_within};
 use throng_core::world::{Status, View};
 
 /// How much room a group of discs takes: as many radii, times the root of their number, from the middle to the edge.
 const ROOMY: f32 = 2.6;
+/// Whoever is so many times as far out has strayed.
+const STRAY: f32 = 1.5;
 /// How fast somebody comes back who is further out than that, 1/s.
 const PULL: f32 = 0.5;
 /// The most that this changes a velocity, as a part of the preferred speed.
 const MOST_PULL: f32 = 0.5;
+/// Mates agree on where to go if what they want together is at least this part of what one of them wants.
+const AGREED: f32 = 0.5;
+/// As much room is left between groups that pass, beside what bodies need, m.
+const ROOM: f32 = 1.0;
+/// Mates keep to a side if they move to it with at least this part of their preferred speed.
+const ASIDE: f32 = 0.1;
 
 /// The mates that one member sees, itself included.
 #[derive(Default)]
 pub struct Mates {
     crowd: Box<Crowd>,
+    /// As far as anybody looks for mates, m.
+    furthest: f32,
     rows: Vec<u32>,
 }
 
@@ -30,18 +40,31 @@ pub struct Mates {
 struct Body {
     center: Vec2,
     preferred: Vec2,
+    velocity: Vec2,
+    goal: Vec2,
     spread: f32,
     radius: f32,
     count: usize,
 }
 
+impl Body {
+    /// How far out its members need to be, m.
+    fn room(&self) -> f32 {
+        ROOMY * self.radius * (self.count as f32).sqrt()
+    }
+}
+
+/// What everybody wants, by row, m/s.
+type Wanted<'a> = [&'a [f32]; 2];
+
 impl Mates {
-    /// Must be called when the neighbour index has changed.
-    pub fn forget(&mut self) {
+    /// Must be called when the neighbour index has changed. `furthest` is how far anybody will look.
+    pub fn forget(&mut self, furthest: f32) {
         self.crowd.forget();
+        self.furthest = furthest;
     }
 
-    fn find(&mut self, view: View<'_>, row: usize, range: f32, most: f32) {
+    fn find(&mut self, view: View<'_>, row: usize, range: f32) {
         let (cohort, at) = (view.agents.cohort[row], view.position(row));
         self.rows.clear();
         let rows = &mut self.rows;
@@ -51,66 +74,98 @@ impl Mates {
                 rows.push(other as u32);
             }
         };
-        dispatch!(Level::new(), simd => rows_within(simd, view.cells, row, [range, most], &mut self.crowd, &mut look_at));
+        dispatch!(Level::new(), simd => rows_within(simd, view.cells, row, [range, self.furthest], &mut self.crowd, &mut look_at));
         // Sums have other bits in another order.
         self.rows.sort_unstable_by_key(|&row| view.agents.id[row as usize]);
     }
 
-    fn body(&self, view: View<'_>, (vx, vy): &(Vec<f32>, Vec<f32>)) -> Body {
+    fn body(&self, view: View<'_>, wanted: Wanted<'_>) -> Body {
         let center = mean(&self.rows, |row| view.position(row));
-        let preferred = mean(&self.rows, |row| Vec2::new(vx[row], vy[row]));
         let (mut spread, mut radius) = (0.0f32, 0.0f32);
         for row in self.rows.iter().map(|&row| row as usize) {
             spread = spread.max(center.distance(view.position(row)) + view.agents.radius[row]);
             radius = radius.max(view.agents.radius[row]);
         }
-        Body { center, preferred, spread, radius, count: self.rows.len() }
+        Body {
+            center,
+            preferred: mean(&self.rows, |row| wants(wanted, row)),
+            velocity: mean(&self.rows, |row| view.velocity(row)),
+            goal: mean(&self.rows, |row| view.goal(row)),
+            spread,
+            radius,
+            count: self.rows.len(),
+        }
     }
 }
 
-impl Perception {
-    /// The preferred velocity and the side of somebody who walks with mates.
-    pub(super) fn adapt_together(
-        &self,
-        view: View<'_>,
-        row: usize,
-        wanted: &(Vec<f32>, Vec<f32>),
-        work: &mut Work,
-    ) -> (Vec2, f32) {
-        let preferred = Vec2::new(wanted.0[row], wanted.1[row]);
-        let cohort = view.agents.cohort[row] as usize;
-        let (params, (clustering, lookout)) = (&self.params[cohort], &self.clusterings[self.kind[cohort]]);
-        if preferred == Vec2::ZERO || view.agents.status[row] != Status::Walking {
-            return (preferred, 0.0);
-        }
-        let most = self.params.iter().map(|params| params.neighbor_distance).fold(0.0, f32::max);
-        work.mates.find(view, row, params.neighbor_distance, most);
-        let body = work.mates.body(view, wanted);
-        let looker = Looker {
-            row,
-            position: body.center,
-            radius: body.spread,
-            own: clustering.group_of[row],
-            mates: Some(view.agents.cohort[row]),
-        };
-        let (turned, side) = if body.preferred != Vec2::ZERO
-            && sight::is_on_course(clustering, lookout, params, &looker, body.preferred)
-        {
-            work.sight.look(view, clustering, lookout, params, &looker);
-            let (adapted, side) =
-                choice::choose(view, params, clustering, &looker, body.preferred, &mut work.sight);
-            (ratio(adapted, body.preferred).rotate(preferred), side)
-        } else {
-            (preferred, 0.0)
-        };
-        (turned + pull(view, row, &body, preferred.length()), side)
+fn wants([x, y]: Wanted<'_>, row: usize) -> Vec2 {
+    Vec2::new(x[row], y[row])
+}
+
+/// Somebody who looks with the eyes of all its mates.
+pub fn looker<'a>(
+    scene: Scene<'_>,
+    row: &'a [u32; 1],
+    wanted: Wanted<'_>,
+    mates: &'a mut Mates,
+) -> Looker<'a> {
+    mates.find(scene.view, row[0] as usize, scene.params.neighbor_distance);
+    as_one(scene, row, wanted, mates, &mates.body(scene.view, wanted))
+}
+
+/// Mates who do not agree on where to go are no body, and who has strayed is none of it: each looks for itself.
+fn as_one<'a>(
+    scene: Scene<'_>,
+    own: &'a [u32; 1],
+    wanted: Wanted<'_>,
+    Mates { rows, .. }: &'a Mates,
+    body: &Body,
+) -> Looker<'a> {
+    let row = own[0] as usize;
+    let preferred = wants(wanted, row);
+    let mates = Some(scene.view.agents.cohort[row]);
+    let stray = scene.view.position(row).distance(body.center) > STRAY * body.room();
+    if stray || body.preferred.length() < AGREED * preferred.length() {
+        return Looker { mates, ..super::alone(scene, own, preferred) };
     }
+    Looker {
+        row,
+        position: body.center,
+        radius: body.spread,
+        body: rows,
+        middle: body.center,
+        room: ROOM,
+        preferred: body.preferred,
+        goal: body.goal,
+        side: kept_side(body),
+        with: scene.walks_with(row, body.preferred),
+        mates,
+    }
+}
+
+/// The side that the group keeps to, which all can see, and so all take the same for it.
+fn kept_side(body: &Body) -> f32 {
+    let aside = det(body.preferred, body.velocity);
+    if aside.abs() < ASIDE * body.preferred.length_squared() { 0.0 } else { aside.signum() }
+}
+
+/// The preferred velocity and the side of somebody who walks with mates.
+pub fn adapt(scene: Scene<'_>, row: usize, wanted: Wanted<'_>, work: &mut Work) -> (Vec2, f32) {
+    let preferred = wants(wanted, row);
+    work.mates.find(scene.view, row, scene.params.neighbor_distance);
+    let body = work.mates.body(scene.view, wanted);
+    let own = [row as u32];
+    let looker = as_one(scene, &own, wanted, &work.mates, &body);
+    let (adapted, side) = super::adapt(scene, &looker, &mut work.sight);
+    // Nobody runs because the others do.
+    let turned = at_most(ratio(adapted, looker.preferred).rotate(preferred), preferred.length());
+    (turned + pull(scene.view, row, &body, preferred.length()), side)
 }
 
 /// Back to the others, for those who are further out than a group needs to be.
 fn pull(view: View<'_>, row: usize, body: &Body, speed: f32) -> Vec2 {
     let to_center = body.center - view.position(row);
-    let room = ROOMY * body.radius * (body.count as f32).sqrt();
+    let room = body.room();
     let distance = to_center.length();
     if body.count < 2 || distance <= room {
         return Vec2::ZERO;

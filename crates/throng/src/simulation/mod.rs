@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
-use throng_core::world::{Gone, Status, World};
+use throng_core::world::{Detour, Gone, Status, World};
 use throng_macroscale::Macroscale;
 use throng_mesoscale::{Mesoscale, Perceived};
 use throng_microscale::{Microscale, Rows};
@@ -382,6 +382,7 @@ impl Plan {
             if let Some(Goal::Point(goal)) = goals.get(member) {
                 (agents.goal_x[row], agents.goal_y[row]) = local(*goal, world.origin).into();
             }
+            agents.detour[row] = Detour::default();
             if agents.status[row] == Status::Arrived {
                 (agents.status[row], agents.arrival[row]) = (Status::Walking, -1.0);
             }
