@@ -3,7 +3,7 @@
 use super::cluster::{Clustering, NONE};
 use super::sight::{CLOSE, MANY};
 use super::{Groups, Perception, choice};
-use crate::{Mesoscale, Perceived};
+use crate::{Mesoscale, PerceivedGroup};
 use glam::{DVec2, Vec2};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -177,15 +177,15 @@ impl Oracle<'_> {
 }
 
 /// What a member perceives when it wants to move so.
-fn told(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<Perceived> {
+fn told(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<PerceivedGroup> {
     let row = world.agents.id.iter().position(|&id| id == who).unwrap();
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
     (intents.vx[row], intents.vy[row]) = preferred.into();
-    Perception::new(vec![params]).explain(world.view(), &intents, row)
+    Perception::new(vec![params]).explain(world.view(), &intents, row).groups
 }
 
-fn partition(told: &[Perceived]) -> Partition {
+fn partition(told: &[PerceivedGroup]) -> Partition {
     told.iter().map(|group| group.members.iter().copied().collect()).collect()
 }
 
