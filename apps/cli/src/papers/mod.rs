@@ -99,7 +99,13 @@ fn list(json: bool) -> anyhow::Result<()> {
 fn time_together(both: &mut [Simulation; 2]) -> [f64; 2] {
     while !both.iter().any(Simulation::is_done) {
         for simulation in &mut *both {
-            simulation.on_threads(|simulation| (0..ROUND).for_each(|_| simulation.step()));
+            let mut left = ROUND;
+            simulation.on_threads(|simulation| {
+                while left > 0 && !simulation.is_done() {
+                    simulation.step();
+                    left -= 1;
+                }
+            });
         }
     }
     both.each_ref().map(step_us)
