@@ -54,6 +54,7 @@ struct Me {
     id: u32,
     responsibility: f32,
     plight: f32,
+    haste: f32,
 }
 
 /// Others, one column per property, relative to the agent who looks. Agents nearest first, then movers.
@@ -89,7 +90,6 @@ impl Others {
         simd: S,
         ego: &Ego,
         me: Me,
-        haste: f32,
         at: usize,
         rows: &[u32; LANES],
         them: &Columns<S>,
@@ -106,8 +106,10 @@ impl Others {
         };
         let part = them.id.simd_gt(u32x16::splat(simd, me.id)).select(one, -one);
         let mine = splat(me.plight);
-        let arrived = them.plight.max(mine).simd_ge(splat(ARRIVED - 1.0));
-        let held_up = them.plight.min(mine).simd_ge(splat(YIELD));
+        let has_arrived = |plight: f32x16<S>| plight.simd_ge(splat(ARRIVED - 1.0));
+        let frustration = |plight: f32x16<S>| has_arrived(plight).select(plight - splat(ARRIVED), plight);
+        let arrived = has_arrived(them.plight.max(mine));
+        let held_up = frustration(them.plight).max(frustration(mine)).simd_ge(splat(YIELD));
         let columns = [
             (&mut self.dx, them.x - splat(ego.position.x)),
             (&mut self.dy, them.y - splat(ego.position.y)),
@@ -116,7 +118,7 @@ impl Others {
             (&mut self.reach, them.radius + splat(ego.radius)),
             (&mut self.share, share),
             (&mut self.part, part),
-            (&mut self.haste, (arrived & held_up).select(splat(haste), none)),
+            (&mut self.haste, (arrived & held_up).select(splat(me.haste), none)),
         ];
         for (column, lanes) in columns {
             lanes.store_slice(&mut column[at..at + LANES]);
@@ -273,10 +275,11 @@ impl Around {
             id: agents.id[ego.row],
             responsibility: agents.responsibility[ego.row],
             plight: plight(agents, ego.row),
+            haste,
         };
         others.len = self.nearest.rows().len();
         for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {
-            others.put(simd, ego, me, haste, block * LANES, rows, &Columns::gather(simd, bodies, rows));
+            others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows));
         }
         if !self.walls.is_empty() {
             let hidden = |row: u32| {

@@ -9,7 +9,7 @@
 //! - An agent does not count itself.
 //! - Crowded ahead: turn by 45° to the preferred side. Crowded there too: by 45° to the other side, which is preferred
 //!   from then on (figure 4). Figure 5's loop never ends where all is crowded; this one looks twice.
-//! - Where an agent is nearer to its goal than [`NEAR`] looks, it does not turn. To look one length ahead is not enough: a
+//! - Where an agent is nearer to its goal than three looks, it does not turn. To look one length ahead is not enough: a
 //!   block of people that assembles is a crowd to each of its members, and they would circle around it.
 //! - Nobody turns into a wall, nor so far that it loses the next stop of its route from sight.
 //! - Beyond the paper: where walkers do not get on is told to the macroscale of the next step (`slow`). One that plans
