@@ -159,8 +159,10 @@ impl Clustering {
         let Clustering { parent, group_of, groups, sizes, numbers, members, .. } = self;
         group_of.clear();
         group_of.extend((0..parent.len() as u32).map(|row| root(parent, row)));
-        (sizes.clear(), sizes.resize(parent.len(), 0));
-        (numbers.clear(), numbers.resize(parent.len(), NONE));
+        sizes.clear();
+        sizes.resize(parent.len(), 0);
+        numbers.clear();
+        numbers.resize(parent.len(), NONE);
         group_of.iter().for_each(|&root| sizes[root as usize] += 1);
         members.clear();
         members.extend((0..parent.len() as u32).filter(|&row| sizes[group_of[row as usize] as usize] > 1));

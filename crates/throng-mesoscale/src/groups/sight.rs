@@ -317,9 +317,9 @@ impl Sight {
         let many = has_many(view);
         visible.retain(|&row| {
             let at = view.position(row as usize);
-            !looker.is_own(view, row as usize)
-                && !screens.iter().any(|wall| wall.blocks(from, at))
-                && !(many && is_hidden(view, from, at))
+            let hidden =
+                || screens.iter().any(|wall| wall.blocks(from, at)) || many && is_hidden(view, from, at);
+            !looker.is_own(view, row as usize) && !hidden()
         });
         visible.iter().for_each(|&row| waiting[row as usize] = *look);
     }
@@ -373,7 +373,8 @@ impl Sight {
                 span.among || span.distance < 0.0
             };
             let may_be = place.distance(seen.center) <= seen.reach + looker.radius;
-            !seen.among && !(may_be && is_destination())
+            let is_obstacle = !may_be || !is_destination();
+            !seen.among && is_obstacle
         });
     }
 
