@@ -123,12 +123,14 @@ section "peers" peers
 section "tests" tests
 section "papers, short" throng papers snape --quick
 section "meso, short" shown throng papers meso --quick
+section "density, short" shown throng papers density --quick
 section "bench, short" shown throng bench --quick
 if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "long tests" long_tests
     section "drawings" drawings
     section "papers" throng papers snape
     section "meso" throng papers meso
+    section "density" throng papers density
     section "bench" throng bench
 fi
 

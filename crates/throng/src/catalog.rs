@@ -83,6 +83,20 @@ fn macroscale_model<M: Macroscale + Default + 'static>(
     Plain { entry: Entry { name, stage: Stage::Macroscale, about, paper }, build: || Box::new(M::default()) }
 }
 
+/// A model that is made from the parameters of every cohort.
+fn mesoscale_model<P: Params, M: Mesoscale + From<Vec<P>> + 'static>(
+    paper: &'static str,
+) -> Model<BuildMesoscale> {
+    Model {
+        entry: Entry { name: P::BLOCK, stage: Stage::Mesoscale, about: P::ABOUT.trim_ascii(), paper },
+        block: block_of::<P>(),
+        build: |settings, cohorts| {
+            let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
+            Box::new(M::from(params.collect::<Vec<P>>()))
+        },
+    }
+}
+
 fn microscale_model<M: LocalModel>(paper: &'static str) -> Model<BuildMicroscale> {
     Model {
         entry: Entry { name: M::BLOCK, stage: Stage::Microscale, about: M::ABOUT.trim_ascii(), paper },
@@ -123,33 +137,7 @@ static MICROSCALE: LazyLock<Vec<Model<BuildMicroscale>>> = LazyLock::new(|| {
 });
 
 static MESOSCALE: LazyLock<Vec<Model<BuildMesoscale>>> = LazyLock::new(|| {
-    let groups: Model<BuildMesoscale> = Model {
-        entry: Entry {
-            name: Groups::BLOCK,
-            stage: Stage::Mesoscale,
-            about: Groups::ABOUT.trim_ascii(),
-            paper: HE,
-        },
-        block: block_of::<Groups>(),
-        build: |settings, cohorts| {
-            let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
-            Box::new(Perception::new(params.collect()))
-        },
-    };
-    let density: Model<BuildMesoscale> = Model {
-        entry: Entry {
-            name: Density::BLOCK,
-            stage: Stage::Mesoscale,
-            about: Density::ABOUT.trim_ascii(),
-            paper: LONG,
-        },
-        block: block_of::<Density>(),
-        build: |settings, cohorts| {
-            let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
-            Box::new(LookAhead::new(params.collect()))
-        },
-    };
-    vec![groups, density]
+    vec![mesoscale_model::<Groups, Perception>(HE), mesoscale_model::<Density, LookAhead>(LONG)]
 });
 
 static MOTION: LazyLock<Vec<Model<BuildMotion>>> =

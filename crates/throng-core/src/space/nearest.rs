@@ -377,7 +377,7 @@ pub fn lanes_below(count: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::Agents;
+    use crate::world::{Agents, Status};
     use fearless_simd::{Level, dispatch};
     use proptest::prelude::*;
 
@@ -398,6 +398,8 @@ mod tests {
             vy: zeros(),
             radius: zeros(),
             responsibility: zeros(),
+            frustration: zeros(),
+            status: vec![Status::Walking; places.len()],
             ..Agents::default()
         });
         (cells, id, sorted)

@@ -185,6 +185,12 @@ fn is_barred(view: View<'_>, row: usize, place: Vec2, aim: Vec2) -> bool {
         || !view.walls.block_far(from, aim) && view.walls.block_far(place, aim)
 }
 
+impl From<Vec<Density>> for LookAhead {
+    fn from(params: Vec<Density>) -> LookAhead {
+        LookAhead::new(params)
+    }
+}
+
 impl Mesoscale for LookAhead {
     fn run(&mut self, view: View<'_>, intents: &mut Intents) {
         if let Some(slow) = self.slow.as_mut().filter(|_| Slow::is_due(view)) {

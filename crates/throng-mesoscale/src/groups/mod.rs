@@ -200,6 +200,12 @@ thread_local! {
     static WORK: RefCell<Work> = RefCell::default();
 }
 
+impl From<Vec<Groups>> for Perception {
+    fn from(params: Vec<Groups>) -> Perception {
+        Perception::new(params)
+    }
+}
+
 impl Mesoscale for Perception {
     fn run(&mut self, view: View<'_>, intents: &mut Intents) {
         let is_due =
