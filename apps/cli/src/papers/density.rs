@@ -201,7 +201,7 @@ impl Case {
         for (i, name) in NAMES.into_iter().enumerate() {
             rows.push(row(name, "all arrived after", "s", paper[i], Some(measured.time[i])));
         }
-        rows.push(row("ratio", "all arrived after", "s", Some(ratio(self.time)), Some(measured.sooner)));
+        rows.push(row("ratio", "all arrived after", "", Some(ratio(self.time)), Some(measured.sooner)));
         for (i, name) in NAMES.into_iter().enumerate() {
             rows.push(row(name, "its spread", "s", None, Some(measured.spread[i])));
         }

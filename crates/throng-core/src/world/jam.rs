@@ -73,11 +73,10 @@ impl Jam {
 
     /// As how much longer than it is a straight way counts, m.
     pub fn delay(&self, from: DVec2, to: DVec2) -> f64 {
-        let apart = from.min(to).cmpgt(self.high).any() || from.max(to).cmplt(self.low).any();
-        let length = from.distance(to);
-        if self.is_empty() || apart || length > MOST_PIECES * self.side {
+        let Some((from, to)) = (!self.is_empty()).then(|| self.within(from, to)).flatten() else {
             return 0.0;
-        }
+        };
+        let length = from.distance(to).min(MOST_PIECES * self.side);
         let pieces = (length / self.side).ceil().max(1.0);
         let step = (to - from) / pieces;
         let (first, per_metre) = (self.first(), 1.0 / self.side);
@@ -97,9 +96,27 @@ impl Jam {
         };
         (0..pieces as usize).map(held_up).sum()
     }
+
+    /// The part of a straight way that lies within the outermost cells.
+    fn within(&self, from: DVec2, to: DVec2) -> Option<(DVec2, DVec2)> {
+        let way = to - from;
+        let (mut begin, mut end) = (0.0f64, 1.0f64);
+        for axis in 0..2 {
+            let (low, high) = (self.low[axis] - from[axis], self.high[axis] - from[axis]);
+            if way[axis] == 0.0 {
+                if low > 0.0 || high < 0.0 {
+                    return None;
+                }
+            } else {
+                let (a, b) = (low / way[axis], high / way[axis]);
+                (begin, end) = (begin.max(a.min(b)), end.min(a.max(b)));
+            }
+        }
+        (begin < end).then(|| (from + way * begin, from + way * end))
+    }
 }
 
-/// Bounds the work on a way that is very long beside the cells: nobody sees a jam from so far.
+/// Bounds the work on a way through a jam that is very wide beside its cells: pieces grow instead.
 const MOST_PIECES: f64 = 500.0;
 
 #[cfg(test)]
@@ -114,6 +131,9 @@ mod tests {
         let (a, b) = (DVec2::new(0.0, 2.0), DVec2::new(20.0, 2.0));
         assert!((jam.delay(a, b) - 15.0).abs() < 1e-9, "{}", jam.delay(a, b));
         assert_eq!(jam.delay(b, a), 0.0);
+        // However long the way is.
+        let far = DVec2::new(1e5, 0.0);
+        assert!((jam.delay(a - far, b + far) - 15.0).abs() < 1e-6, "{}", jam.delay(a - far, b + far));
         assert_eq!(jam.delay(DVec2::new(0.0, 20.0), DVec2::new(3.0, 24.0)), 0.0);
         let saved = Jam { lines: Vec::new(), ..jam.clone() };
         assert_eq!(saved.delay(a, b), jam.delay(a, b));

@@ -32,9 +32,10 @@ impl Graph {
     pub fn weigh(&mut self, jam: &Jam) {
         self.jam.clone_from(jam);
         let Graph { nodes, first, ways, jam, .. } = self;
+        // The search goes from the goal backwards: a way is walked towards the node that it is kept with.
         for node in 0..nodes.len() {
             for (other, cost) in &mut ways[first[node] as usize..first[node + 1] as usize] {
-                let (from, to) = (nodes.at[node], nodes.at[*other as usize]);
+                let (from, to) = (nodes.at[*other as usize], nodes.at[node]);
                 *cost = from.distance(to) + jam.delay(from, to);
             }
         }

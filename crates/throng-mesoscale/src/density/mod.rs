@@ -38,14 +38,14 @@ throng_core::params! {
     /// Agents turn aside from where it will be crowded ahead, before they are in the jam.
     pub struct Density("density") {
         /// Side of the cells that the crowd is counted in.
-        cell: f32 = 5.0, "m", Limit::above(0.01).up_to(1000.0);
+        cell: f32 = 5.0, "m", Limit::from(0.25).up_to(1000.0);
         /// How far ahead everybody is expected to be, and looks.
         look: f32 = 8.0, "m", Limit::above(0.0).up_to(1000.0);
         /// From this count on a place is crowded: those in its cell as one, those in the eight around it as a half.
         threshold: f32 = 5.0, "", Limit::above(0.0).up_to(1e6);
         /// The same as a density, whatever the size of cells; the count is not used where this is above 0.
         persons_per_m2: f32 = 0.0, "1/m2", Limit::from(0.0).up_to(100.0);
-        /// Whether jams are told to the macroscale, which then may choose another way.
+        /// Whether jams are told to the macroscale, which then may choose another way. One cohort that says so is enough.
         divert: bool = true, "", Limit::from(0.0);
     }
 }
@@ -103,8 +103,8 @@ impl LookAhead {
                 fields.len() - 1
             }));
         }
-        let diverted = params.iter().find(|density| density.divert);
-        let slow = diverted.map(|density| Slow::new(density.cell));
+        let diverted = params.iter().filter(|density| density.divert);
+        let slow = diverted.map(|density| density.cell).reduce(f32::max).map(Slow::new);
         LookAhead { params, kind, fields, slow }
     }
 

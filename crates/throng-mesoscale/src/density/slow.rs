@@ -21,6 +21,9 @@ const SLOWEST: f32 = 9.0;
 /// What counts as less than this more is no jam.
 const SLOW: f32 = 0.5;
 
+/// How long it takes somebody to set off, s.
+const SETTING_OFF: f32 = 3.0;
+
 /// Walkers in a cell, how they get on, and where they want to.
 #[derive(Debug, Default)]
 struct Progress {
@@ -46,13 +49,16 @@ impl Slow {
         view.step.is_multiple_of(steps)
     }
 
-    /// The jam as it is now; `None` where nothing has changed because there is none.
+    /// The jam as it is now; `None` where nothing has changed.
     pub fn look(&mut self, view: View<'_>, intents: &Intents) -> Option<Jam> {
         self.0.lay_out(
             view.agents.len(),
             |row| view.position(row),
             |row, progress| {
-                if view.agents.status[row] == Status::Walking {
+                // Whoever has just set off is slow and not held up.
+                let walks = view.agents.status[row] == Status::Walking
+                    && view.time - view.agents.start[row] >= SETTING_OFF;
+                if walks {
                     let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
                     let towards = (preferred.normalize_or_zero() * PARTS).as_ivec2();
                     progress.walkers.fetch_add(1, Relaxed);
@@ -71,7 +77,8 @@ impl Slow {
             (hold.length_squared() >= SLOW * SLOW).then_some((cell, hold))
         };
         let slow: Vec<(IVec2, Vec2)> = cells.into_iter().filter_map(slow).collect();
-        (!slow.is_empty() || !view.jam.is_empty()).then(|| Jam::new(view.step + 1, self.0.side(), slow))
+        let jam = Jam::new(view.step + 1, self.0.side(), slow);
+        (jam.cells() != view.jam.cells()).then_some(jam)
     }
 
     /// What holds walkers up in a cell now: along what they want, as much as a metre counts more.
