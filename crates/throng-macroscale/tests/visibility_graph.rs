@@ -4,12 +4,12 @@ mod common;
 
 use common::oracle::{Map, route_clearance};
 use common::{Walker, block, length, obstacle, outline, routes, row, world};
-use glam::{DVec2, Vec2};
+use glam::{DVec2, IVec2, Vec2};
 use proptest::prelude::*;
 use std::time::Instant;
 use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};
-use throng_core::world::World;
+use throng_core::world::{Jam, World};
 use throng_macroscale::{Macroscale, VisibilityGraph};
 
 /// What stands in one of the squares of a random map.
@@ -479,4 +479,21 @@ fn how_long_it_takes() {
              {route:?} for one walker alone ({lone:?} stops)"
         );
     }
+}
+
+#[test]
+fn a_jam_between_two_corners_sends_the_way_around_the_other_side() {
+    let walker = Walker { from: Vec2::new(-10.0, 1.0), to: Vec2::new(50.0, 1.0), radius: 0.3 };
+    let mut world = world(obstacle(&block([0.0, -5.0], [40.0, 5.0])), &[walker]);
+    let goes_north = |world: &World| routes(world)[0].as_ref().unwrap().iter().any(|stop| stop.y > 5.0);
+    assert!(goes_north(&world));
+    // Along the northern side, far from both corners: neither the first nor the last part of the way.
+    let jam = |version, hold: f32| {
+        Jam::new(version, 5.0, (2..6).map(|x| (IVec2::new(x, 1), Vec2::new(hold, 0.0))).collect())
+    };
+    world.jam = jam(1, 9.0);
+    assert!(!goes_north(&world));
+    // Those who come the other way are held up, and not who walks along.
+    world.jam = jam(2, -9.0);
+    assert!(goes_north(&world));
 }
