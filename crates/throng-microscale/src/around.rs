@@ -76,7 +76,8 @@ pub struct Others {
     pub share: [f32; MAX_OTHERS],
     /// Which way to part from somebody at the same place: 1 or -1, opposite for the other.
     pub part: [f32; MAX_OTHERS],
-    /// Collisions count no further ahead than the inverse of this, 1/s. 0 but where one of both has arrived and one of both is held up.
+    /// Collisions count no further ahead than the inverse of this, 1/s. 0 but where one of both has arrived and one of
+    /// both is held up.
     pub haste: [f32; MAX_OTHERS],
     /// The other's row; movers count from `u32::MAX` down.
     pub row: [u32; MAX_OTHERS],

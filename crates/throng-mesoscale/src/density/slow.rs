@@ -20,9 +20,8 @@ const PARTS: f32 = 256.0;
 const SLOWEST: f32 = 9.0;
 /// What counts as less than this more is no jam.
 const SLOW: f32 = 0.5;
-
 /// How long it takes somebody to set off, s.
-const SETTING_OFF: f32 = 3.0;
+const SETS_OFF: f32 = 3.0;
 
 /// Walkers in a cell, how they get on, and where they want to.
 #[derive(Debug, Default)]
@@ -57,7 +56,7 @@ impl Slow {
             |row, progress| {
                 // Whoever has just set off is slow and not held up.
                 let walks = view.agents.status[row] == Status::Walking
-                    && view.time - view.agents.start[row] >= SETTING_OFF;
+                    && view.time - view.agents.start[row] >= SETS_OFF;
                 if walks {
                     let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
                     let towards = (preferred.normalize_or_zero() * PARTS).as_ivec2();
