@@ -25,13 +25,15 @@
 //! - **Ties** go to the state nearer the aim (the paper: the smaller cost), for the same reason.
 //! - **A round at the same ε after changes**, then one at the next ε: whoever moves at every step would otherwise either never
 //!   see ε fall, or wait for a harder round than needed to have a way again.
-//! - **From scratch** where many of the known states have become dearer; see [`Settings::anew_share`].
+//! - **From scratch** where much of what is known relies on what has become dearer; see [`Settings::anew_share`]. Counting
+//!   changed states instead would not do: one near the goal may take everything with it, a thousand beside the way nothing.
 //! - **Ways are looked over.** A way is handed out after each step of it was found in the domain at the cost it counts with. Where
 //!   it was not, somebody forgot to tell of a change, and all begins anew.
 
 use super::arena::{Arena, NOBODY, Node, PUT_OFF};
 use super::heap::{Heap, Key, OUTSIDE};
 use super::plan::Plan;
+use super::reliance::{Mark, doubtful_share};
 use super::{Aim, Budget, Domain, Effort, Status};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -44,14 +46,14 @@ pub struct Settings {
     pub inflation: f32,
     /// By how much the inflation falls from round to round, down to 1. Default 0.5. Must be > 0.
     pub step: f32,
-    /// Planning begins anew where more than this share of all known states have become dearer by changes of edges. Default
-    /// 0.02. Infinite: never.
+    /// Planning begins anew where more than this share of all expanded states rely on one that has become dearer. Default
+    /// 0.5, because these are expanded twice to be mended. 1 or more: never.
     pub anew_share: f32,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { inflation: 2.5, step: 0.5, anew_share: 0.02 }
+        Settings { inflation: 2.5, step: 0.5, anew_share: 0.5 }
     }
 }
 
@@ -70,8 +72,10 @@ pub struct AnytimeDynamicAstar<S> {
     phase: Phase,
     /// The number of this round. A node is closed where it was expanded in it.
     round: u32,
-    /// States that have become dearer by changes since the last round ended.
-    dearer: usize,
+    /// The least cost of all states that have become dearer by changes since the last round ended.
+    dearer_from: f32,
+    /// Scratch memory of [`doubtful_share`].
+    marks: Vec<Mark>,
     arena: Arena<S>,
     open: Heap,
     /// Closed nodes that have become cheaper. May name a node twice, or one that waits no more.
@@ -116,7 +120,8 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
             reached: false,
             phase: Phase::Due,
             round: 0,
-            dearer: 0,
+            dearer_from: f32::INFINITY,
+            marks: Vec::new(),
             arena: Arena::new(),
             open: Heap::default(),
             put_off: Vec::new(),
@@ -199,10 +204,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         for &state in states {
             if self.is_known(domain, state) {
                 let id = self.arena.id(state);
-                let before = self.arena.nodes[id as usize].rhs;
-                self.ask_successors(domain, id);
-                self.dearer += usize::from(self.arena.nodes[id as usize].rhs > before);
-                self.wait_for_round(id);
+                self.look_again(domain, id);
                 self.plan.doubt();
                 self.phase = Phase::Due;
             }
@@ -239,9 +241,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
             self.roots.remove(index);
             let id = self.arena.id(root);
             self.arena.nodes[id as usize].parent = NOBODY;
-            self.ask_successors(domain, id);
-            self.wait_for_round(id);
-            self.dearer += 1;
+            self.look_again(domain, id);
             self.plan.clear();
             self.phase = Phase::Due;
         }
@@ -290,7 +290,8 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
 
     /// The memory it holds.
     pub fn bytes(&self) -> usize {
-        let lists = (self.put_off.capacity() + self.ends.capacity()) * size_of::<u32>();
+        let lists =
+            (self.put_off.capacity() + self.ends.capacity()) * size_of::<u32>() + self.marks.capacity();
         let edges = (self.near.capacity() + self.far.capacity()) * size_of::<(S, f32)>();
         self.arena.bytes() + self.open.bytes() + self.plan.bytes() + lists + edges
     }
@@ -310,7 +311,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         self.open.clear();
         self.put_off.clear();
         self.ends.clear();
-        self.dearer = 0;
+        self.dearer_from = f32::INFINITY;
         self.effort.restarts += 1;
         self.inflate();
         self.sow();
@@ -336,7 +337,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
 
     /// A round starts: nothing is closed, all that was put off is open, and every key is new.
     fn begin_round<D: Domain<State = S>>(&mut self, domain: &D) {
-        if self.dearer as f32 > self.settings.anew_share * self.arena.nodes.len() as f32 {
+        if self.is_cheaper_anew() {
             self.forget();
         }
         self.round += 1;
@@ -351,6 +352,15 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         }
         self.put_off = put_off;
         self.set_best(domain, self.best);
+    }
+
+    /// Whether mending would expand more than planning anew.
+    fn is_cheaper_anew(&mut self) -> bool {
+        let whole = self.arena.nodes.get(self.best as usize).map_or(f32::INFINITY, |node| node.g);
+        // What becomes dearer in the half near the aim has less than half of the states beyond it: no need to count.
+        self.settings.anew_share < 1.0
+            && self.dearer_from < whole / 2.0
+            && doubtful_share(&self.arena.nodes, &mut self.marks) > self.settings.anew_share
     }
 
     /// Expands until the round is over, and says whether it is.
@@ -450,6 +460,16 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         edges
     }
 
+    /// A state's edges have changed, between rounds.
+    fn look_again<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+        self.ask_successors(domain, id);
+        self.wait_for_round(id);
+        let node = &self.arena.nodes[id as usize];
+        if node.g < node.rhs {
+            self.dearer_from = self.dearer_from.min(node.g);
+        }
+    }
+
     /// Works out anew over whom a state's way leads best. A root needs nobody.
     fn ask_successors<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
         let node = &self.arena.nodes[id as usize];
@@ -527,7 +547,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
     /// The round is over: takes its way, and says whether that is the way that was worked out.
     fn end_round<D: Domain<State = S>>(&mut self, domain: &D) -> bool {
         self.reached = true;
-        self.dearer = 0;
+        self.dearer_from = f32::INFINITY;
         let g = self.arena.nodes.get(self.best as usize).map_or(f32::INFINITY, |node| node.g);
         if g == f32::INFINITY {
             self.plan.clear();

@@ -83,6 +83,10 @@ impl<S: Copy + Eq + Hash> Arena<S> {
     fn add(&mut self, state: S, slot: usize) -> u32 {
         let id = self.nodes.len() as u32;
         self.slots[slot] = id;
+        // By half and not to double: at most a third of the memory is spare.
+        if self.nodes.len() == self.nodes.capacity() {
+            self.nodes.reserve_exact(self.nodes.len() / 2 + FIRST_SLOTS);
+        }
         let infinite = f32::INFINITY;
         self.nodes.push(Node {
             state,

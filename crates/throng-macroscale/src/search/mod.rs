@@ -47,6 +47,7 @@ mod arena;
 mod astar;
 mod heap;
 mod plan;
+mod reliance;
 
 pub use anytime_dynamic_astar::{AnytimeDynamicAstar, Settings};
 pub use astar::Astar;

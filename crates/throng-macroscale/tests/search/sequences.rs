@@ -46,7 +46,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 fn settings() -> impl Strategy<Value = Settings> {
     let inflation = prop_oneof![Just(1.0_f32), 1.0..4.0_f32];
     // Mostly never from scratch: mending is what is tested.
-    let anew_share = prop_oneof![3 => Just(f32::INFINITY), 1 => Just(0.05_f32)];
+    let anew_share = prop_oneof![3 => Just(f32::INFINITY), 1 => Just(0.3_f32)];
     let step = 0.2..2.0_f32;
     (inflation, step, anew_share).prop_map(|(inflation, step, anew_share)| Settings {
         inflation,
