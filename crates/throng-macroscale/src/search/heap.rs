@@ -160,12 +160,18 @@ impl Heap {
         self.put(hole, entry, places);
     }
 
-    /// The child that comes before its siblings, with its position.
+    /// The child that comes before its siblings, with its position. Most of a search's time goes by here: which child it is
+    /// cannot be foreseen, so it is found by a tournament of two rounds without a branch.
     fn first_child(&self, position: usize) -> Option<(usize, Entry)> {
         let from = position * CHILDREN + 1;
-        let to = (from + CHILDREN).min(self.entries.len());
-        let children = self.entries.get(from..to)?.iter().enumerate();
-        children.min_by_key(|(_, entry)| entry.rank()).map(|(i, entry)| (from + i, *entry))
+        let children = self.entries.get(from..)?;
+        let first = if let Some(four) = children.first_chunk::<CHILDREN>() {
+            let before = |a: usize, b: usize| if four[b].rank() < four[a].rank() { b } else { a };
+            before(before(0, 1), before(2, 3))
+        } else {
+            (0..children.len()).min_by_key(|&child| children[child].rank())?
+        };
+        Some((from + first, children[first]))
     }
 
     fn put(&mut self, position: usize, entry: Entry, places: &mut impl Places) {
