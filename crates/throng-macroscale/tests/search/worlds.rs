@@ -14,6 +14,9 @@ pub trait World: Domain<State = u32> {
 
     /// The same for those whose incoming edges may have changed.
     fn change_into(&mut self, a: u32, b: u32, how: u8) -> Vec<u32>;
+
+    /// Changes the heuristic or the penalty, where there is something to change.
+    fn change_heuristic(&mut self, _turn: u32) {}
 }
 
 /// Costs of the best ways from a state to all others in double precision (Dijkstra's algorithm, without a heuristic).
@@ -237,6 +240,68 @@ impl World for Grid {
 
     fn change_into(&mut self, a: u32, b: u32, how: u8) -> Vec<u32> {
         self.change(a, b, how)
+    }
+}
+
+/// A grid with a tunnel: penalties are distances from a few cells, or anything at all.
+#[derive(Clone, Debug)]
+pub struct Tunnel {
+    grid: Grid,
+    cells: Vec<u32>,
+    wild: bool,
+}
+
+impl Tunnel {
+    pub fn new(grid: Grid, turn: u32, wild: bool) -> Tunnel {
+        let mut tunnel = Tunnel { grid, cells: Vec::new(), wild };
+        tunnel.change_heuristic(turn);
+        tunnel
+    }
+}
+
+impl Domain for Tunnel {
+    type State = u32;
+
+    fn successors(&self, cell: u32, out: &mut Vec<(u32, f32)>) {
+        self.grid.successors(cell, out);
+    }
+
+    fn predecessors(&self, cell: u32, out: &mut Vec<(u32, f32)>) {
+        self.grid.predecessors(cell, out);
+    }
+
+    fn heuristic(&self, from: u32, to: u32) -> f32 {
+        self.grid.heuristic(from, to)
+    }
+
+    fn penalty(&self, cell: u32) -> f32 {
+        if self.wild {
+            return (cell.wrapping_mul(self.cells[0] * 2 + 1) % 11) as f32 * 1.7;
+        }
+        self.cells.iter().map(|&inside| self.grid.heuristic(cell, inside)).fold(f32::INFINITY, f32::min)
+    }
+
+    fn looseness(&self) -> f32 {
+        if self.wild { f32::INFINITY } else { 2.0 }
+    }
+}
+
+impl World for Tunnel {
+    fn len(&self) -> u32 {
+        self.grid.len()
+    }
+
+    fn change(&mut self, a: u32, b: u32, how: u8) -> Vec<u32> {
+        self.grid.change(a, b, how)
+    }
+
+    fn change_into(&mut self, a: u32, b: u32, how: u8) -> Vec<u32> {
+        self.grid.change(a, b, how)
+    }
+
+    fn change_heuristic(&mut self, turn: u32) {
+        let mut numbers = Numbers(turn.into());
+        self.cells = (0..3).map(|_| numbers.below(self.grid.len())).collect();
     }
 }
 
