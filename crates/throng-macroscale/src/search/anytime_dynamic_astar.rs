@@ -1,50 +1,49 @@
 //! # Anytime Dynamic A* (Likhachev, Ferguson, Gordon, Stentz & Thrun 2005)
-//! The paper's figures 3 and 4: a search from the goal in rounds. A round with inflation ε ends with a way that costs at most ε
-//! times the optimum; the next has a smaller ε and uses what is known. In a round a state is expanded once: one that
-//! becomes cheaper after that is put off to the next (the paper's INCONS). States are *dear* where the queue has them
-//! because a neighbour has become cheaper (`g > rhs`, the paper's overconsistent), and *cheap* where a neighbour has become
-//! dearer (`g < rhs`, underconsistent): these are expanded to an infinite cost first, so that whoever relied on them learns
-//! of it.
+//! The paper's figures 3 and 4: a search from the goal in rounds. A round with inflation ε ends with a way that costs at
+//! most ε times the optimum; the next has a smaller ε and uses what is known. The queue holds states of two kinds. Some
+//! have become *cheaper* (`g > rhs`, the paper's overconsistent): they are expanded once a round, and one that becomes
+//! cheaper again after that is put off to the next round (the paper's INCONS). Others have become *dearer* (`g < rhs`,
+//! underconsistent): they are first given an infinite cost, so that whoever relied on them looks for another way.
 //!
 //! Where the paper is silent, or we deviate:
-//! - **Parents.** A node remembers the neighbour that its `rhs` comes from. A neighbour that becomes cheaper is then one
-//!   comparison, and only when the parent becomes dearer all successors are asked; the paper asks them for every
-//!   predecessor of every expanded state. The way follows parents, so ties cannot lead it in circles.
+//! - **Parents.** A node remembers the neighbour that its `rhs` comes from. Whether a neighbour that became cheaper matters
+//!   is then one comparison, and only where the parent became dearer all successors are asked; the paper asks them for
+//!   every predecessor of every expanded state. The way follows parents, so ties cannot lead it in circles.
 //! - **The start moves.** Keys hold the heuristic to the start. D* Lite adds what the start has moved to all later keys, so
-//!   that old ones stay lower bounds. With an inflated heuristic that offset grows by ε times the move, an open state's key
-//!   has to be mended when it comes up, and single precision loses the costs beside the offset after a long walk. Here a
-//!   new round gives all open states new keys in one linear pass, as the paper does for a new ε. Along a way that is the best
-//!   no pass is needed: the rest of it is the best too.
-//! - **Rounding.** Cheap states must come up before every dear state that may rely on them, or a state is expanded on a cost
-//!   that is not true any more. The paper's order sees to that with exact numbers; here keys of cheap states are made
-//!   smaller by a 16,384th, more than rounding makes of a thousand edges. Where that is not enough, or the heuristic is not
-//!   consistent, a closed state that turns cheap is opened again, which the paper does not foresee.
-//! - **The end of a round** is where no open key is less than the start's cost, by the first number alone. The paper compares
-//!   the second too, which on a grid expands all states on ways of equal cost; among cheap states, for which it does so, the
-//!   smaller keys decide.
+//!   that old ones stay lower bounds. With an inflated heuristic that offset grows by ε times the move, keys have to be
+//!   mended as they come up, and after a long walk single precision loses costs beside the offset. Here a new round gives
+//!   all open states new keys in one linear pass, as the paper does for a new ε. Along a way that is the best no pass is
+//!   needed: the rest of it is the best too.
+//! - **Rounding.** A dearer state must come up before every state that may rely on it, or somebody is expanded on a cost
+//!   that is no longer true. With exact numbers the paper's order sees to that: it does not inflate the heuristic of dearer
+//!   states. Here their keys are also made smaller by a 16,384th, which is more than rounding makes of a thousand edges.
+//!   Where that is not enough, or the heuristic is not consistent, a closed state that turns dearer is opened again, which
+//!   the paper does not foresee.
+//! - **A round ends** where no open key is less than the start's cost, by the first number alone. The paper compares the
+//!   second too, for the sake of dearer states; here their smaller keys decide, and states on other ways of the same cost
+//!   are left alone, which are many on a grid.
 //! - **Ties** go to the state nearer the aim (the paper: the smaller cost), for the same reason.
-//! - **A round at the same ε after changes**, then one at the next ε: whoever moves at every step would otherwise either never
-//!   see ε fall, or wait for a harder round than needed to have a way again.
-//! - **From scratch** where much of what is known relies on what has become dearer; see [`Settings::anew_share`]. Counting
-//!   changed states instead would not do: one near the goal may take everything with it, a thousand beside the way nothing.
-//! - **Ways are looked over.** A way is handed out after each step of it was found in the domain at the cost it counts with. Where
-//!   it was not, somebody forgot to tell of a change, and all begins anew.
+//! - **After changes, a round at the same ε** and only then one at the next. Whoever moves at every step would otherwise
+//!   either never see ε fall, or wait for a harder round than needed to have a way again.
+//! - **From scratch** where much of what is known relies on what became dearer; see [`Settings::anew_share`]. Counting
+//!   changed states would not do: one near the goal may take everything with it, a thousand beside the way nothing.
+//! - **Ways are looked over.** A way is handed out after each step of it was found in the domain, at the cost it counts
+//!   with. Where it was not, somebody forgot to tell of a change, and all begins anew.
 
 use super::arena::{Arena, NOBODY, Node, PUT_OFF};
 use super::heap::{Heap, Key, OUTSIDE};
 use super::plan::Plan;
 use super::reliance::{Mark, doubtful_share};
 use super::{Aim, Budget, Domain, Effort, Status};
-use std::fmt::Debug;
 use std::hash::Hash;
 
 /// How an [`AnytimeDynamicAstar`] goes about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// The inflation of the first round: the first way costs at most so many times the optimum. Default 2.5. At least 1,
-    /// which looks for the best way at once.
+    /// The inflation of the first round: the first way costs at most so many times the optimum. Default 2.5. 1 looks for
+    /// the best way at once, and less counts as 1.
     pub inflation: f32,
-    /// By how much the inflation falls from round to round, down to 1. Default 0.5. Must be > 0.
+    /// By how much the inflation falls from round to round, down to 1. Default 0.5. Less than 0.001 counts as that.
     pub step: f32,
     /// Planning begins anew where more than this share of all expanded states rely on one that has become dearer. Default
     /// 0.5, because these are expanded twice to be mended. 1 or more: never.
@@ -104,12 +103,12 @@ enum Phase {
 
 /// A smaller step of the inflation counts as this one.
 const MIN_STEP: f32 = 1e-3;
-/// What the keys of cheap states are multiplied by, so that rounding never lets a dear one by.
+/// What the keys of dearer states are multiplied by, so that rounding lets nobody by who may rely on them.
 const BEFORE_ROUNDING: f32 = 1.0 - 1.0 / 16_384.0;
 /// A way that costs more than the search has worked out, by this factor, is not the way that was worked out.
 const SAME_COST: f32 = 1.001;
 
-impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
+impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     /// A search from roots towards an aim. Nothing is searched yet.
     pub fn new(settings: Settings, aim: Aim<S>, roots: &[S]) -> AnytimeDynamicAstar<S> {
         let mut search = AnytimeDynamicAstar {
@@ -139,29 +138,27 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
 
     /// Finds a way, or a better one: ends the round for this inflation, and if that was reached before, for the next one.
     pub fn improve<D: Domain<State = S>>(&mut self, domain: &D, budget: Budget) -> Status {
-        let mut left = budget.0;
-        let mut may_restart = true;
         if self.phase == Phase::Due {
             self.begin_round(domain);
         }
         let wanted = if self.reached { self.next_inflation() } else { self.inflation };
+        let mut left = budget.0;
+        let mut may_restart = true;
         loop {
-            match self.phase {
-                Phase::Done(status) if status == Status::Unreachable || self.inflation <= wanted => {
+            if let Phase::Done(status) = self.phase {
+                if status == Status::Unreachable || self.inflation <= wanted {
                     return status;
                 }
-                Phase::Done(_) => {
-                    self.set_inflation(self.next_inflation());
-                    self.begin_round(domain);
-                }
-                Phase::Due => self.begin_round(domain),
-                Phase::Running => {}
+                self.set_inflation(self.next_inflation());
+                self.begin_round(domain);
             }
             if !self.run_round(domain, &mut left) {
                 return self.interrupted(domain);
             }
             if !self.end_round(domain) {
                 self.forget();
+                self.begin_round(domain);
+                // A domain that lies twice in one call will not stop.
                 if !std::mem::replace(&mut may_restart, false) {
                     return Status::OutOfBudget { bound: None };
                 }
@@ -181,8 +178,8 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         }
     }
 
-    /// The states of the way in the direction of travel, and its cost. `None` where there is no way, or where the one that was
-    /// found cannot be gone any more; each step has been looked up in the domain since it last changed.
+    /// The states of the way in the direction of travel, and its cost. `None` where there is no way, or where the one
+    /// that was found cannot be gone any more; each step has been looked up in the domain since it last changed.
     pub fn path<D: Domain<State = S>>(&mut self, domain: &D, out: &mut Vec<S>) -> Option<f32> {
         self.plan.check(domain, &mut self.far);
         out.clear();
@@ -373,9 +370,9 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
             self.open.pop(&mut self.arena.nodes);
             let node = &self.arena.nodes[first.id as usize];
             if node.g > node.rhs {
-                self.expand_dear(domain, first.id);
+                self.expand_cheaper(domain, first.id);
             } else {
-                self.expand_cheap(domain, first.id);
+                self.expand_dearer(domain, first.id);
             }
         }
         true
@@ -389,7 +386,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
     }
 
     /// A state has become cheaper: takes the cost over, and offers it to whoever can step here.
-    fn expand_dear<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+    fn expand_cheaper<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
         let node = &mut self.arena.nodes[id as usize];
         node.g = node.rhs;
         node.closed = self.round;
@@ -410,7 +407,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
     }
 
     /// A state has become dearer: whoever relied on it has to look for another way, itself included.
-    fn expand_cheap<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+    fn expand_dearer<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
         let node = &mut self.arena.nodes[id as usize];
         let state = node.state;
         node.g = f32::INFINITY;

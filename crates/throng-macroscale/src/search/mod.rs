@@ -94,9 +94,9 @@ pub trait Domain {
         0.0
     }
 
-    /// By how much [`Domain::penalty`] weakens every bound: the heuristic and the penalty together must change along an edge by
-    /// no more than this times its cost, and the penalty must be zero at ends. A distance in the unit of costs makes it 2.
-    /// Infinite where nothing is known; then no bound is claimed.
+    /// By how much [`Domain::penalty`] weakens every bound: heuristic and penalty together must change along an edge by
+    /// no more than this times its cost, and the penalty must be zero at ends. A distance in the unit of costs makes
+    /// it 2. Infinite where nothing is known; then no bound is claimed.
     fn looseness(&self) -> f32 {
         1.0
     }
@@ -180,7 +180,8 @@ impl<D: Domain> Domain for Blind<'_, D> {
 pub enum Aim<S> {
     /// One state.
     At(S),
-    /// The cheapest of all states that [`Domain::is_end`] knows; they need not be listed, and may be without end.
+    /// The cheapest of all states that [`Domain::is_end`] knows. They need not be listed. Where other states become
+    /// ends, the search has to begin anew.
     Ends,
 }
 

@@ -4,7 +4,7 @@ use crate::worlds::{Grid, Numbers, World, random_grid};
 use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Budget, Settings, Status};
 
 const SIDE: u32 = 200;
-const WORLDS: u64 = 60;
+const WORLDS: u64 = 30;
 
 /// The best way at once and no new beginning, so that expansions can be compared.
 const MENDING: Settings = Settings { inflation: 1.0, step: 0.5, anew_share: f32::INFINITY };

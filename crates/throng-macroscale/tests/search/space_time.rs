@@ -149,7 +149,7 @@ proptest! {
             // Backward it is told of those who could step there.
             let mut tails = Vec::new();
             for &(cell, time) in spots.iter().filter(|spot| spot.1 > 0) {
-                tails.extend(domain.grid.set(cell, domain.grid.extra[cell as usize]).into_iter().map(|cell| (cell, time - 1)));
+                tails.extend(domain.grid.around(cell).into_iter().map(|cell| (cell, time - 1)));
             }
             backward.edges_changed(&domain, &tails);
             forward.improve(&Reversed(&domain), Budget::expansions(5));

@@ -159,9 +159,14 @@ impl Grid {
         y * self.width + x
     }
 
-    /// Sets a cell, and names all whose edges that may have changed: it and its neighbours, which may have cut its corner.
+    /// Sets a cell, and names all whose edges may have changed by that: it and its neighbours, who may cut its corner.
     pub fn set(&mut self, cell: u32, extra: f32) -> Vec<u32> {
         self.extra[cell as usize] = extra;
+        self.around(cell)
+    }
+
+    /// A cell and its neighbours, free or not.
+    pub fn around(&self, cell: u32) -> Vec<u32> {
         let (x, y) = (cell % self.width, cell / self.width);
         let columns = x.saturating_sub(1)..=(x + 1).min(self.width - 1);
         let rows = y.saturating_sub(1)..=(y + 1).min(self.height - 1);
