@@ -310,6 +310,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
         self.ends.clear();
         self.dearer_from = f32::INFINITY;
         self.effort.restarts += 1;
+        self.plan.outlive_nodes();
         self.inflate();
         self.sow();
     }

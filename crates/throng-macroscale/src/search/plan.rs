@@ -11,11 +11,13 @@ pub(super) struct Plan<S> {
     least: f32,
     /// Edges have changed since costs were worked out.
     doubtful: bool,
+    /// The search has forgotten the nodes that it came from, and would not notice where edges along it change.
+    orphan: bool,
 }
 
 impl<S: Copy + Eq> Plan<S> {
     pub fn none() -> Plan<S> {
-        Plan { steps: Vec::new(), least: 0.0, doubtful: false }
+        Plan { steps: Vec::new(), least: 0.0, doubtful: false, orphan: false }
     }
 
     pub fn clear(&mut self) {
@@ -63,9 +65,14 @@ impl<S: Copy + Eq> Plan<S> {
         self.doubtful = true;
     }
 
+    /// The search forgets its nodes: from now on the way is doubtful whenever it is asked for.
+    pub fn outlive_nodes(&mut self) {
+        self.orphan = true;
+    }
+
     /// Looks again whether a doubtful way can be gone, and forgets it where it cannot.
     pub fn check<D: Domain<State = S>>(&mut self, domain: &D, scratch: &mut Vec<(S, f32)>) {
-        if self.doubtful {
+        if self.doubtful || self.orphan {
             self.doubtful = false;
             self.price(domain, scratch);
         }

@@ -97,6 +97,32 @@ fn a_change_that_nobody_told_of_is_found_when_the_way_is_looked_over() {
     assert_eq!(search.effort().restarts, 1);
 }
 
+/// A way outlives a new beginning. The nodes do not, so the search no longer knows the states along it when they change.
+#[test]
+fn a_way_from_before_a_new_beginning_is_given_up_when_it_is_cut() {
+    let mut grid = Grid::new(60, 3);
+    let (start, goal) = (grid.cell(0, 1), grid.cell(59, 1));
+    let settings = Settings { inflation: 1.0, ..Settings::default() };
+    let mut search = AnytimeDynamicAstar::new(settings, Aim::At(start), &[goal]);
+    search.solve(&grid, Budget::unlimited());
+    let mut near_goal = Vec::new();
+    for row in 0..3 {
+        near_goal.extend(grid.set(grid.cell(57, row), 1.0));
+    }
+    search.edges_changed(&grid, &near_goal);
+    let bound = Some(f32::INFINITY);
+    assert_eq!(search.improve(&grid, Budget::expansions(1)), Status::OutOfBudget { bound });
+    assert_eq!(search.effort().restarts, 1);
+    let mut near_start = Vec::new();
+    for row in 0..3 {
+        near_start.extend(grid.set(grid.cell(2, row), f32::INFINITY));
+    }
+    search.edges_changed(&grid, &near_start);
+    assert_eq!(search.path(&grid, &mut Vec::new()), None);
+    assert_eq!(search.improve(&grid, Budget::expansions(1)), Status::OutOfBudget { bound: None });
+    assert_eq!(search.solve(&grid, Budget::unlimited()), Status::Unreachable);
+}
+
 /// Sums of thousands of costs that are no round numbers: rounding must not let a stale cost through.
 #[test]
 fn a_long_corridor_is_mended_without_beginning_anew() {

@@ -17,6 +17,8 @@ const ROUNDING: f64 = 1e-4;
 enum Op {
     Change(u32, u32, u8),
     Move(u32),
+    /// Along the way by so many steps.
+    Walk(usize),
     Improve(u64),
     Finish,
     Inflate,
@@ -29,7 +31,8 @@ fn op() -> impl Strategy<Value = Op> {
     let state = any::<u32>;
     prop_oneof![
         8 => (state(), state(), any::<u8>()).prop_map(|(a, b, how)| Op::Change(a, b, how)),
-        4 => state().prop_map(Op::Move),
+        3 => state().prop_map(Op::Move),
+        4 => (1..5_usize).prop_map(Op::Walk),
         6 => (0..40_u64).prop_map(Op::Improve),
         3 => Just(Op::Finish),
         1 => Just(Op::Inflate),
@@ -108,6 +111,13 @@ impl<W: World> Case<W> {
             Op::Move(start) => {
                 self.start = start % states;
                 self.search.move_start(self.start);
+            }
+            Op::Walk(steps) => {
+                let mut path = Vec::new();
+                if self.search.path(&self.world, &mut path).is_some() {
+                    self.start = path[steps.min(path.len() - 1)];
+                    self.search.move_start(self.start);
+                }
             }
             Op::Improve(budget) => {
                 let before = self.search.effort().expansions;
