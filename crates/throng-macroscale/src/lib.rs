@@ -1,6 +1,7 @@
 //! Stage 1, WHERE TO: a preferred velocity for every agent.
 
 mod heading;
+pub mod search;
 mod straight;
 mod visibility_graph;
 
