@@ -1,6 +1,8 @@
 //! Stage 1, WHERE TO: a preferred velocity for every agent.
 
+mod corners;
 mod heading;
+pub mod navmesh;
 mod straight;
 mod visibility_graph;
 

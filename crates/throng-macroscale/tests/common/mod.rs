@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 pub mod oracle;
+pub mod peer;
 
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
