@@ -1,11 +1,13 @@
 //! Stage 1, WHERE TO: a preferred velocity for every agent.
 
+mod by_goal;
 mod corners;
 mod heading;
 pub mod navmesh;
 mod straight;
 mod visibility_graph;
 
+pub use navmesh::NavMesh;
 pub use straight::Straight;
 pub use visibility_graph::VisibilityGraph;
 

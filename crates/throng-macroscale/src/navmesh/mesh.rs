@@ -52,7 +52,7 @@ pub(super) struct Linked {
 }
 
 /// What rounding may do to a place, for each metre of a mesh's size.
-const ROUNDING: f64 = 1e-11;
+const ROUNDING: f64 = 2e-12;
 /// A corner whose sine is less is none.
 const STRAIGHT: f64 = 1e-12;
 

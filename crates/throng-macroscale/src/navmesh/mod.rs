@@ -19,16 +19,20 @@
 mod cone;
 mod lookup;
 mod mesh;
+mod model;
 mod pieces;
 mod raster;
 mod search;
 mod terrain;
 mod tiles;
 mod triangulation;
+mod ways;
 
 pub use mesh::Mesh;
+pub use model::NavMesh;
 pub use search::{Search, Stop, Way};
 pub use terrain::{Ground, ObstacleId, Polygon, Settings, Terrain};
+pub use ways::{Heading, Ways};
 
 use glam::DVec2;
 

@@ -33,8 +33,8 @@ const WIDEST_TURN: f64 = 0.9238;
 const WIDEST_TURN_OF_POINTS: f64 = -1e-9;
 /// Radius below which a body is a point, m.
 const POINT: f64 = 1e-3;
-/// So many grid lines wide is half of an open wall for a body without a radius.
-const THIN: f64 = 16.0;
+/// So many grid lines wide is half of an open wall for a body without a radius: more than what a mesh takes for touching.
+const THIN: f64 = 2048.0;
 /// So many grid lines a wall's rectangle is longer than the wall, because rounding must not leave cracks between two.
 const LAP: f64 = 4.0;
 

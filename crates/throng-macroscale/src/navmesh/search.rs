@@ -97,7 +97,7 @@ impl Search {
             if node.kind == Kind::Goal {
                 return Some((number, bits));
             }
-            if !self.is_beaten(node.root, node.way) {
+            if !self.is_beaten(node.root, node.way - mesh.tolerance) {
                 self.expand(&aim, number);
             }
         }
@@ -176,7 +176,7 @@ impl Search {
                 if beyond.bend != NONE {
                     way += node.cone.root.distance(beyond.cone.root);
                     root = beyond.bend;
-                    if !self.improves(root, way) {
+                    if !self.improves(root, way, mesh.tolerance) {
                         return;
                     }
                 }
@@ -229,21 +229,21 @@ impl Search {
         for (index, link) in mesh.links.iter().enumerate().filter(|(_, link)| link.from_polygon == polygon) {
             let root = (mesh.vertex.len() + index) as u32;
             let way = way + reach(link.from).1 + link.cost;
-            if self.improves(root, way) {
+            if self.improves(root, way, mesh.tolerance) {
                 self.leave(aim, link.to, link.to_polygon, way, root, parent, Kind::Landed);
             }
         }
     }
 
-    /// Notes a way to a root; says whether it is as short as any.
+    /// Notes a way to a root; says whether it is as short as any. Equal ways differ by rounding, and each of them may
+    /// lead to another part of what is seen from the root.
     #[inline]
-    fn improves(&mut self, root: u32, way: f64) -> bool {
+    fn improves(&mut self, root: u32, way: f64, tolerance: f64) -> bool {
         let (round, known) = &mut self.bent[root as usize];
-        if *round == self.round && *known < way {
-            return false;
+        if *round != self.round || way < *known {
+            (*round, *known) = (self.round, way);
         }
-        (*round, *known) = (self.round, way);
-        true
+        way <= *known + tolerance
     }
 
     #[inline]

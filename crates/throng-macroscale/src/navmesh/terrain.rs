@@ -4,7 +4,7 @@ use super::MeshError;
 use super::mesh::Mesh;
 use super::pieces::{Piece, chained, edges, grow, in_metres, is_free_outside, solid_on_right};
 use super::raster::{Raster, Rect, Ring, overlay};
-use super::tiles::{Layout, Tiles};
+use super::tiles::{FAR, Layout, Tiles};
 use crate::corners::Segment;
 use glam::DVec2;
 use i_overlay::core::fill_rule::FillRule;
@@ -73,8 +73,9 @@ impl Terrain {
         if !(settings.radius.is_finite() && settings.radius >= 0.0) {
             return Err(MeshError::Radius { radius: settings.radius });
         }
-        let raster = Raster::around(low - settings.radius, high + settings.radius);
         let free_outside = ground.walkable.is_empty();
+        let around = settings.radius + if free_outside { FAR / 64.0 } else { 0.0 };
+        let raster = Raster::around(low - around, high + around);
         let mut base = walkable_pieces(&raster, &ground.walkable, settings.radius);
         if !free_outside && base.is_empty() {
             return Err(MeshError::NoGround);
@@ -91,8 +92,8 @@ impl Terrain {
     /// The free space between walls of a world, for bodies of a radius.
     ///
     /// The same walls give the same mesh, bit by bit, whether they come at once or by [`Terrain::set_walls`].
-    pub fn between(walls: &[Wall], radius: f32) -> Result<Terrain, MeshError> {
-        let settings = Settings { radius: f64::from(radius).max(LEAST_RADIUS), tiles: true };
+    pub fn between(walls: &[Wall], radius: f64) -> Result<Terrain, MeshError> {
+        let settings = Settings { radius: radius.max(LEAST_RADIUS), tiles: true };
         let raster = Raster::of_world();
         let (base, free_outside) = wall_pieces(&raster, walls, settings.radius)?;
         Terrain::of_pieces(raster, settings, free_outside, base, Vec::new())
@@ -160,7 +161,7 @@ impl Terrain {
     }
 
     /// Puts other walls in the place of those that are there. Only tiles that differ are made anew.
-    pub(crate) fn set_walls(&mut self, walls: &[Wall]) -> Result<(), MeshError> {
+    pub fn set_walls(&mut self, walls: &[Wall]) -> Result<(), MeshError> {
         let (base, free_outside) = wall_pieces(&self.raster, walls, self.radius)?;
         let before = std::mem::replace(&mut self.base, base);
         let settings = Settings { radius: self.radius, tiles: self.in_tiles };

@@ -15,9 +15,9 @@ use i_overlay::core::overlay_rule::OverlayRule;
 use rayon::prelude::*;
 
 /// Points of two tiles on one border that are so many grid lines apart are one: where lines cross is rounded in each.
-const SAME: i64 = 64;
+const SAME: i64 = 8;
 /// How far what surrounds an open map reaches, m: further than a position's `f32` makes sense.
-const FAR: f64 = 1e7;
+pub(super) const FAR: f64 = 1e7;
 
 /// A map in tiles.
 #[derive(Clone, Debug)]

@@ -22,7 +22,7 @@ const CELL_ROUNDING: f64 = 1e-6;
 
 /// Free space for a body of one radius.
 #[derive(Debug)]
-pub(super) struct Space {
+pub(crate) struct Space {
     pub radius: f64,
     least: f64,
     pub walls: Vec<Segment>,
@@ -36,7 +36,7 @@ pub(super) struct Space {
 
 /// A place that a way may begin or end at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub at: DVec2,
     /// How far the nearest wall is, m, as long as it is less than the radius.
     clearance: f64,

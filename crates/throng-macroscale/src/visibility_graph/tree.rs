@@ -8,7 +8,6 @@ use glam::DVec2;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The shortest ways from all nodes to a goal.
 #[derive(Debug)]
@@ -22,8 +21,6 @@ pub(super) struct Tree {
     /// From where each node is arrived at.
     arrival: Vec<Arrival>,
     sieve: Sieve,
-    /// When it was last asked. It decides only what is forgotten first.
-    used: AtomicU64,
 }
 
 /// A place where the way bends or ends, by its number: first nodes, then goals.
@@ -40,7 +37,6 @@ impl Tree {
             next: vec![u32::MAX; nodes],
             arrival: Vec::new(),
             sieve: Sieve::default(),
-            used: AtomicU64::new(0),
         };
         let mut open = BinaryHeap::new();
         for goal in 0..tree.goals.len() {
@@ -93,24 +89,6 @@ impl Tree {
             self.next[node as usize] = next;
             open.push(entry(distance, node as usize));
         }
-    }
-
-    /// How many nodes it remembers a way from.
-    pub fn len(&self) -> usize {
-        self.distance.len()
-    }
-
-    /// Notes that it was asked.
-    pub fn touch(&self, now: u64) {
-        // Most find it noted, and a store would take the line from all other threads.
-        if self.last_used() != now {
-            self.used.store(now, Ordering::Relaxed);
-        }
-    }
-
-    /// When it was last asked.
-    pub fn last_used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
     }
 
     /// The first stop on the shortest way from a place; `None` where no way is known.

@@ -1,0 +1,191 @@
+//! Polygons that break triangulators, and floor plans: the mesh must have their area, also turned, mirrored and far from
+//! zero. Where the data are not there the test says so and counts as skipped, never as passed.
+
+use glam::{DAffine2, DVec2};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use throng_macroscale::navmesh::{Ground, MeshError, Polygon, Settings, Terrain};
+
+const ALLOWED: f64 = 1e-6;
+
+fn main() -> ExitCode {
+    let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let mut files: Vec<PathBuf> =
+        ["polygons", "wkt"].iter().flat_map(|folder| files_in(&data.join(folder))).collect();
+    files.sort();
+    if files.is_empty() {
+        println!("test areas_of_polygons ... skipped: no {}", data.display());
+        return ExitCode::SUCCESS;
+    }
+    let mut failed = false;
+    for file in files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let polygons = if name.ends_with("json") { from_json(&text) } else { from_wkt(&text) };
+        match check(&polygons) {
+            Ok(figures) => println!("test area_of_{name} ... ok: {figures}"),
+            Err(reason) => {
+                println!("test area_of_{name} ... FAILED: {reason}");
+                failed = true;
+            }
+        }
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let wanted = |path: &PathBuf| path.extension().is_some_and(|end| end == "json" || end == "wkt");
+    entries.map(|entry| entry.path()).filter(wanted).collect()
+}
+
+fn check(polygons: &[Polygon]) -> Result<String, String> {
+    let best = area_by_slabs(polygons);
+    let mut worst = 0f64;
+    for (name, motion) in motions() {
+        let moved: Vec<Polygon> = polygons
+            .iter()
+            .map(|polygon| {
+                polygon
+                    .iter()
+                    .map(|ring| ring.iter().map(|&at| motion.transform_point2(at)).collect())
+                    .collect()
+            })
+            .collect();
+        for tiles in [false, true] {
+            let ground = Ground { walkable: moved.clone(), ..Ground::default() };
+            let found = match Terrain::new(&ground, Settings { radius: 0.0, tiles }) {
+                Ok(terrain) => {
+                    (0..terrain.mesh().polygons()).map(|polygon| terrain.mesh().area(polygon)).sum()
+                }
+                Err(MeshError::NoGround) => 0.0,
+                Err(error) => return Err(format!("{name}: {error}")),
+            };
+            let off: f64 = if found == best { 0.0 } else { (found / best - 1.0).abs() };
+            worst = worst.max(off);
+            if !(off <= ALLOWED || found.max(best) < 1e-9) {
+                return Err(format!("{name}, tiles {tiles}: {found} m² instead of {best}"));
+            }
+        }
+    }
+    Ok(format!("{best} m², at most {worst:.1e} off"))
+}
+
+fn motions() -> Vec<(&'static str, DAffine2)> {
+    let mirror = DAffine2::from_scale(DVec2::new(-1.0, 1.0));
+    let away = DAffine2::from_translation(DVec2::new(1e5, -1e5));
+    vec![
+        ("as it is", DAffine2::IDENTITY),
+        ("turned", DAffine2::from_angle(0.7)),
+        ("turned a quarter", DAffine2::from_angle(std::f64::consts::FRAC_PI_2)),
+        ("mirrored", mirror),
+        ("far away", away),
+        ("all of it", away * DAffine2::from_angle(2.1) * mirror),
+    ]
+}
+
+/// The area of what lies in outer rings and in none of their holes, by cutting the plane at every corner and crossing:
+/// between two cuts lines do not cross, and what is between them is a trapezium.
+fn area_by_slabs(polygons: &[Polygon]) -> f64 {
+    let mut edges: Vec<(DVec2, DVec2, usize, bool)> = Vec::new();
+    let mut ring_number = 0;
+    let mut rings_of: Vec<(usize, usize)> = Vec::new();
+    for polygon in polygons {
+        rings_of.push((ring_number, ring_number + polygon.len()));
+        for ring in polygon {
+            for index in 0..ring.len() {
+                let (a, b) = (ring[index], ring[(index + 1) % ring.len()]);
+                if a.x < b.x {
+                    edges.push((a, b, ring_number, true));
+                } else if b.x < a.x {
+                    edges.push((b, a, ring_number, false));
+                }
+            }
+            ring_number += 1;
+        }
+    }
+    let mut cuts: Vec<f64> = edges.iter().flat_map(|edge| [edge.0.x, edge.1.x]).collect();
+    for (index, one) in edges.iter().enumerate() {
+        cuts.extend(edges[index + 1..].iter().filter_map(|other| crossing(one, other)));
+    }
+    cuts.sort_by(f64::total_cmp);
+    cuts.dedup();
+    let mut area = 0.0;
+    for cut in cuts.windows(2) {
+        let middle = (cut[0] + cut[1]) / 2.0;
+        let height = |edge: &(DVec2, DVec2, usize, bool)| {
+            edge.0.y + (edge.1.y - edge.0.y) * ((middle - edge.0.x) / (edge.1.x - edge.0.x))
+        };
+        let inside = edges.iter().filter(|edge| edge.0.x <= cut[0] && edge.1.x >= cut[1]);
+        let mut lines: Vec<(f64, usize, bool)> = inside.map(|edge| (height(edge), edge.2, edge.3)).collect();
+        lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut winding = vec![0i32; ring_number];
+        for pair in lines.windows(2) {
+            winding[pair[0].1] += if pair[0].2 { 1 } else { -1 };
+            let free = rings_of.iter().any(|&(first, last)| {
+                first < last
+                    && winding[first] != 0
+                    && winding[first + 1..last].iter().all(|&turns| turns == 0)
+            });
+            area += if free { (pair[1].0 - pair[0].0) * (cut[1] - cut[0]) } else { 0.0 };
+        }
+    }
+    area
+}
+
+fn crossing(one: &(DVec2, DVec2, usize, bool), other: &(DVec2, DVec2, usize, bool)) -> Option<f64> {
+    let (u, v) = (one.1 - one.0, other.1 - other.0);
+    let cross = u.perp_dot(v);
+    let offset = other.0 - one.0;
+    let (s, t) = (offset.perp_dot(v) / cross, offset.perp_dot(u) / cross);
+    (cross != 0.0 && (0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t)).then(|| one.0.x + u.x * s)
+}
+
+/// One polygon: a list of rings, each a list of places.
+fn from_json(text: &str) -> Vec<Polygon> {
+    let mut rings: Vec<Vec<DVec2>> = Vec::new();
+    let (mut depth, mut word, mut numbers) = (0, String::new(), Vec::new());
+    for letter in text.chars() {
+        if !matches!(letter, '[' | ']' | ',') {
+            word.push(letter);
+            continue;
+        }
+        numbers.extend(word.trim().parse::<f64>().ok());
+        word.clear();
+        match letter {
+            '[' => {
+                depth += 1;
+                if depth == 2 {
+                    rings.push(Vec::new());
+                }
+            }
+            ']' => {
+                if depth == 3 && numbers.len() == 2 {
+                    rings.last_mut().expect("a ring").push(DVec2::new(numbers[0], numbers[1]));
+                }
+                depth -= 1;
+                numbers.clear();
+            }
+            _ => {}
+        }
+    }
+    vec![rings]
+}
+
+/// Every polygon of a collection.
+fn from_wkt(text: &str) -> Vec<Polygon> {
+    let parts = text.split("POLYGON").skip(1);
+    let ring = |ring: &str| -> Vec<DVec2> {
+        let place = |place: &str| {
+            let mut numbers = place.split_whitespace().filter_map(|number| number.parse().ok());
+            Some(DVec2::new(numbers.next()?, numbers.next()?))
+        };
+        ring.split(',').filter_map(place).collect()
+    };
+    let polygon = |part: &str| -> Polygon {
+        let end = part.find("))").map_or(part.len(), |end| end + 1);
+        let rings = part[..end].split('(').skip(2);
+        rings.map(|text| ring(text.split(')').next().unwrap_or_default())).collect()
+    };
+    parts.map(polygon).collect()
+}
