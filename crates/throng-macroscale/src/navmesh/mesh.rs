@@ -1,6 +1,6 @@
 //! The mesh as searches read it: convex polygons in flat arrays, and which of them a place is in.
 
-use super::lookup::Lookup;
+use super::lookup::{Cells, Lookup};
 use super::{Link, MeshError};
 use glam::DVec2;
 use std::ops::Range;
@@ -81,14 +81,15 @@ impl Mesh {
             loops.from.extend(polygon);
             loops.first.push(loops.from.len() as u32);
         }
-        let mesh = Mesh::join(loops);
+        let cells = Cells::new(polygons.iter().map(Vec::as_slice), |corner| vertices[corner as usize]);
+        let mesh = Mesh::join(loops, Lookup::of_one_tile(cells));
         match (0..mesh.polygons()).find(|&polygon| !mesh.is_convex(polygon)) {
             Some(index) => Err(MeshError::Polygon { index }),
             None => Ok(mesh),
         }
     }
 
-    pub(super) fn join(loops: Loops) -> Mesh {
+    pub(super) fn join(loops: Loops, lookup: Lookup) -> Mesh {
         let Loops { origin, vertex, first, from, around } = loops;
         let (mut polygon, mut next) = (vec![0; from.len()], vec![0; from.len()]);
         for (index, pair) in first.windows(2).enumerate() {
@@ -109,13 +110,13 @@ impl Mesh {
             from,
             polygon,
             next,
+            lookup,
             tolerance: (ROUNDING * extent).max(1e-15),
             least_cost: 1.0,
             ..Mesh::default()
         };
         mesh.find_bends();
         mesh.find_islands();
-        mesh.lookup = Lookup::new(&mesh, inner);
         mesh
     }
 
@@ -160,7 +161,7 @@ impl Mesh {
 
     /// A polygon's area, m².
     pub fn area(&self, polygon: usize) -> f64 {
-        let zero = self.begin(self.first[polygon]);
+        let zero = self.sides(polygon).next().map_or(DVec2::ZERO, |side| self.begin(side as u32));
         let twice = |side: usize| (self.begin(side as u32) - zero).perp_dot(self.end(side as u32) - zero);
         self.sides(polygon).map(twice).sum::<f64>() / 2.0
     }
@@ -236,6 +237,9 @@ impl Mesh {
     #[inline]
     pub(super) fn contains(&self, polygon: usize, place: DVec2) -> bool {
         let sides = self.sides(polygon);
+        if sides.is_empty() {
+            return false;
+        }
         let mut a = self.begin(sides.end as u32 - 1);
         for side in sides {
             let b = self.begin(side as u32);

@@ -94,13 +94,6 @@ impl Rect {
         Rect { low, high: Point::new(self.high.x + by, self.high.y + by) }
     }
 
-    pub fn touches(&self, other: &Rect) -> bool {
-        self.low.x <= other.high.x
-            && other.low.x <= self.high.x
-            && self.low.y <= other.high.y
-            && other.low.y <= self.high.y
-    }
-
     pub fn contains(&self, other: &Rect) -> bool {
         self.low.x <= other.low.x
             && other.high.x <= self.high.x

@@ -6,6 +6,7 @@
 //! but they depend on history).
 
 use super::MeshError;
+use super::lookup::{Cells, Lookup};
 use super::mesh::{Loops, Mesh};
 use super::pieces::Piece;
 use super::raster::{Point, Raster, Rect, Ring, clipped, overlay};
@@ -13,6 +14,7 @@ use super::triangulation::{Patch, convex};
 use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay_rule::OverlayRule;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Points of two tiles on one border that are so many grid lines apart are one: where lines cross is rounded in each.
 const SAME: i64 = 8;
@@ -26,7 +28,33 @@ pub(super) struct Tiles {
     layout: Layout,
     /// Whether what lies outside of all pieces is free.
     free_outside: bool,
-    patch: Vec<Patch>,
+    tile: Vec<Tile>,
+}
+
+/// What is free in a tile.
+#[derive(Clone, Debug, Default)]
+struct Tile {
+    patch: Patch,
+    /// The vertices that other tiles may share, and whether a polygon has one.
+    on_border: Vec<u32>,
+    meets_border: Vec<bool>,
+    cells: Arc<Cells>,
+}
+
+impl Tile {
+    fn new(patch: Patch, layout: &Layout, raster: &Raster) -> Tile {
+        let is_on_border: Vec<bool> = patch
+            .vertex
+            .iter()
+            .map(|&point| layout.upright_at(point.x).or(layout.level_at(point.y)).is_some())
+            .collect();
+        let on_border =
+            (0..patch.vertex.len() as u32).filter(|&vertex| is_on_border[vertex as usize]).collect();
+        let meets = |polygon: &[u32]| polygon.iter().any(|&vertex| is_on_border[vertex as usize]);
+        let meets_border = patch.polygons().map(meets).collect();
+        let cells = Cells::new(patch.polygons(), |vertex| raster.local(patch.vertex[vertex as usize]));
+        Tile { patch, on_border, meets_border, cells: Arc::new(cells) }
+    }
 }
 
 /// Where tiles are, in whole sides from zero.
@@ -75,6 +103,16 @@ impl Layout {
         Rect { low, high: Point::new(low.x + self.side, low.y + self.side) }
     }
 
+    /// The border between columns at a place.
+    fn upright_at(&self, x: i64) -> Option<usize> {
+        border_at(x - self.anchor.x, self.side, self.column, self.columns)
+    }
+
+    /// The border between lines at a place.
+    fn level_at(&self, y: i64) -> Option<usize> {
+        border_at(y - self.anchor.y, self.side, self.line, self.lines)
+    }
+
     pub fn all(&self) -> Rect {
         self.rect(0).joined(self.rect(self.len() - 1))
     }
@@ -103,7 +141,7 @@ impl Tiles {
         free_outside: bool,
         pieces: &[&Piece],
     ) -> Result<Tiles, MeshError> {
-        let mut tiles = Tiles { raster, layout, free_outside, patch: vec![Patch::default(); layout.len()] };
+        let mut tiles = Tiles { raster, layout, free_outside, tile: vec![Tile::default(); layout.len()] };
         tiles.rebuild(0..layout.len(), pieces)?;
         Ok(tiles)
     }
@@ -135,9 +173,11 @@ impl Tiles {
                 }
             }
         }
-        let build = |(tile, pieces): &(usize, Vec<&Piece>)| Ok((*tile, self.build(*tile, pieces)?));
-        let built: Vec<(usize, Patch)> = todo.par_iter().map(build).collect::<Result<_, MeshError>>()?;
-        built.into_iter().for_each(|(tile, patch)| self.patch[tile] = patch);
+        let build = |(tile, pieces): &(usize, Vec<&Piece>)| {
+            Ok((*tile, Tile::new(self.build(*tile, pieces)?, &self.layout, &self.raster)))
+        };
+        let built: Vec<(usize, Tile)> = todo.par_iter().map(build).collect::<Result<_, MeshError>>()?;
+        built.into_iter().for_each(|(number, tile)| self.tile[number] = tile);
         Ok(())
     }
 
@@ -170,26 +210,37 @@ impl Tiles {
 
     /// All tiles as one mesh.
     pub fn mesh(&self) -> Mesh {
-        let frame =
-            if self.free_outside { self.frame() } else { Patch { first: vec![0], ..Patch::default() } };
-        let patches = || self.patch.iter().chain([&frame]);
-        let points: Vec<Point> = patches().flat_map(|patch| &patch.vertex).copied().collect();
-        let borders = Borders::new(&self.layout, &points);
-        let mut loops = Loops {
-            origin: self.raster.origin,
-            around: frame.first.len() - 1,
-            first: vec![0],
-            ..Loops::default()
-        };
+        let frame = self.free_outside.then(|| Tile::new(self.frame(), &self.layout, &self.raster));
+        let tiles = || self.tile.iter().chain(&frame);
+        let points: Vec<Point> = tiles().flat_map(|tile| &tile.patch.vertex).copied().collect();
+        let borders = Borders::new(&self.layout, &points, tiles());
+        let mut loops = Loops { origin: self.raster.origin, first: vec![0], ..Loops::default() };
+        let mut first_polygon = Vec::with_capacity(self.tile.len() + 1);
         let mut offset = 0;
-        for patch in patches() {
-            for polygon in patch.polygons() {
-                borders.push_loop(&points, polygon, offset, &mut loops);
+        for tile in tiles() {
+            first_polygon.push(loops.first.len() as u32 - 1);
+            for (polygon, &meets_border) in tile.patch.polygons().zip(&tile.meets_border) {
+                if meets_border {
+                    borders.push_loop(&points, polygon, offset, &mut loops);
+                } else {
+                    loops.from.extend(polygon.iter().map(|&corner| corner + offset));
+                    loops.first.push(loops.from.len() as u32);
+                }
             }
-            offset += patch.vertex.len() as u32;
+            offset += tile.patch.vertex.len() as u32;
         }
         loops.vertex = points.iter().map(|&point| self.raster.local(point)).collect();
-        Mesh::join(loops)
+        let polygons = loops.first.len() - 1;
+        let around = if frame.is_some() { polygons - 4..polygons } else { polygons..polygons };
+        loops.around = around.len();
+        let all = self.layout.rect(0);
+        let side = self.raster.local(all.high).x - self.raster.local(all.low).x;
+        let cells = self.tile.iter().map(|tile| tile.cells.clone());
+        let tiles = first_polygon.into_iter().zip(cells).collect();
+        Mesh::join(
+            loops,
+            Lookup::of_tiles(self.raster.local(all.low), side, self.layout.columns, tiles, around),
+        )
     }
 
     /// What lies around all tiles of an open map: four polygons.
@@ -217,20 +268,25 @@ struct Borders {
 }
 
 impl Borders {
-    fn new(layout: &Layout, points: &[Point]) -> Borders {
+    fn new<'a>(layout: &Layout, points: &[Point], tiles: impl Iterator<Item = &'a Tile>) -> Borders {
         let mut borders = Borders {
             layout: *layout,
             upright: vec![Vec::new(); layout.columns + 1],
             level: vec![Vec::new(); layout.lines + 1],
             same: (0..points.len() as u32).collect(),
         };
-        for (number, &point) in points.iter().enumerate() {
-            if let Some(border) = borders.upright_at(point.x) {
-                borders.upright[border].push((point.y, number as u32));
+        let mut offset = 0;
+        for tile in tiles {
+            for number in tile.on_border.iter().map(|vertex| vertex + offset) {
+                let point = points[number as usize];
+                if let Some(border) = layout.upright_at(point.x) {
+                    borders.upright[border].push((point.y, number));
+                }
+                if let Some(border) = layout.level_at(point.y) {
+                    borders.level[border].push((point.x, number));
+                }
             }
-            if let Some(border) = borders.level_at(point.y) {
-                borders.level[border].push((point.x, number as u32));
-            }
+            offset += tile.patch.vertex.len() as u32;
         }
         let Borders { upright, level, same, .. } = &mut borders;
         for (borders, anchor) in [(upright, layout.anchor.y), (level, layout.anchor.x)] {
@@ -240,16 +296,6 @@ impl Borders {
             }
         }
         borders
-    }
-
-    fn upright_at(&self, x: i64) -> Option<usize> {
-        let layout = &self.layout;
-        border_at(x - layout.anchor.x, layout.side, layout.column, layout.columns)
-    }
-
-    fn level_at(&self, y: i64) -> Option<usize> {
-        let layout = &self.layout;
-        border_at(y - layout.anchor.y, layout.side, layout.line, layout.lines)
     }
 
     fn stands_for(&self, number: u32) -> u32 {
@@ -264,11 +310,11 @@ impl Borders {
             push_new(&mut loops.from, begin, self.stands_for(a));
             let (from, to) = (points[a as usize], points[b as usize]);
             if from.x == to.x
-                && let Some(border) = self.upright_at(from.x)
+                && let Some(border) = self.layout.upright_at(from.x)
             {
                 self.push_between(&self.upright[border], from.y, to.y, begin, &mut loops.from);
             } else if from.y == to.y
-                && let Some(border) = self.level_at(from.y)
+                && let Some(border) = self.layout.level_at(from.y)
             {
                 self.push_between(&self.level[border], from.x, to.x, begin, &mut loops.from);
             }
@@ -276,8 +322,9 @@ impl Borders {
         while loops.from.len() > begin + 1 && loops.from.last() == Some(&loops.from[begin]) {
             loops.from.pop();
         }
+        // What collapses keeps its number and has no sides.
         if loops.from.len() < begin + 3 {
-            return loops.from.truncate(begin);
+            loops.from.truncate(begin);
         }
         loops.first.push(loops.from.len() as u32);
     }

@@ -10,6 +10,7 @@ use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 /// Convex polygons with free space inside, counter-clockwise.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Patch {
+    /// Every vertex once.
     pub vertex: Vec<Point>,
     /// Where a polygon begins in `corner`, and the end.
     pub first: Vec<u32>,
@@ -18,7 +19,7 @@ pub(super) struct Patch {
 }
 
 impl Patch {
-    pub fn polygons(&self) -> impl Iterator<Item = &[u32]> {
+    pub fn polygons(&self) -> impl Iterator<Item = &[u32]> + Clone {
         self.first.windows(2).map(|pair| &self.corner[pair[0] as usize..pair[1] as usize])
     }
 
