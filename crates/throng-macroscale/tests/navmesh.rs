@@ -170,9 +170,9 @@ fn other_walls_give_the_mesh_that_is_built_of_them() {
     assert_eq!(lengths(terrain.mesh()), before);
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+/// The shortest of many: others may be at work on the machine.
+fn least(times: impl Iterator<Item = f64>) -> f64 {
+    times.fold(f64::INFINITY, f64::min)
 }
 
 #[test]
@@ -185,13 +185,13 @@ fn an_edit_of_a_large_map_takes_a_tenth_of_building_it() {
         work();
         began.elapsed().as_secs_f64()
     };
-    let build = median((0..5).map(|_| time(&mut || drop(Terrain::new(&ground, settings)))).collect());
+    let build = least((0..5).map(|_| time(&mut || drop(Terrain::new(&ground, settings)))));
     let edits = (0..40).map(|i| {
         let at = DVec2::new((i * 37 % 90) as f64, (i * 53 % 90) as f64);
         let id = terrain.obstacle(i * 17).unwrap();
         time(&mut || terrain.replace(id, &rectangle([at.x, at.y], [at.x + 1.5, at.y + 2.0])).unwrap())
     });
-    let edit = median(edits.collect());
+    let edit = least(edits);
     println!(
         "{} polygons: built in {build:.4} s, an edit in {edit:.6} s, {:.1} times less",
         terrain.mesh().polygons(),

@@ -61,16 +61,52 @@ fn grow_by(raster: &Raster, walls: &[Segment], radius: f64, pieces: &mut Vec<Pie
             add(&[b, a, a - aside, b - aside]);
         }
     }
-    let widest = if radius < POINT { WIDEST_TURN_OF_POINTS } else { WIDEST_TURN };
     for corner in corners(&walls) {
         let mut fan = vec![corner.at, corner.at + corner.before * radius];
-        split(corner.before, corner.after, widest, &mut |before, after| {
-            let middle = halfway(before, after);
-            fan.push(corner.at + middle * (radius / middle.dot(before)));
-        });
+        around_arc(corner.at, corner.before, corner.after, radius, &mut fan);
         fan.push(corner.at + corner.after * radius);
         add(&fan);
     }
+}
+
+/// Adds a ring with free space on its left, and what lies within a radius of it.
+pub(super) fn grow_ring(raster: &Raster, ring: &[DVec2], radius: f64, pieces: &mut Vec<Piece>) {
+    if let Some(grown) = grown_convex(ring, radius) {
+        return pieces.extend(Piece::new(grown.iter().map(|&at| raster.snap(at)).collect()));
+    }
+    pieces.extend(solid_on_right(raster, ring));
+    grow(raster, &edges(ring).collect::<Vec<_>>(), radius, pieces);
+}
+
+/// A convex obstacle with everything within a radius of it is one ring, and most obstacles are convex: one piece instead
+/// of two for each corner.
+fn grown_convex(ring: &[DVec2], radius: f64) -> Option<Vec<DVec2>> {
+    let count = ring.len();
+    // Clockwise, with free space outside: the other way round its corners are those of a polygon.
+    let corner = |index: usize| ring[(2 * count - 1 - index) % count];
+    let along = |index: usize| (corner(index + 1) - corner(index)).normalize();
+    let rises = |index: usize| along(index).y > 0.0 || (along(index).y == 0.0 && along(index).x > 0.0);
+    let turns_left = (0..count).all(|index| along(index).perp_dot(along(index + 1)) > 0.0);
+    // Once around, and not several times.
+    let turns = (0..count).filter(|&index| !rises(index) && rises(index + 1)).count();
+    if count < 3 || !turns_left || turns != 1 {
+        return None;
+    }
+    let mut grown = Vec::with_capacity(6 * count);
+    for index in 0..count {
+        let (before, after) = (-along(index).perp(), -along(index + 1).perp());
+        around_arc(corner(index + 1), before, after, radius, &mut grown);
+    }
+    Some(grown)
+}
+
+/// The corners of the polygon around an arc, between two unit vectors from its middle.
+fn around_arc(at: DVec2, before: DVec2, after: DVec2, radius: f64, corners: &mut Vec<DVec2>) {
+    let widest = if radius < POINT { WIDEST_TURN_OF_POINTS } else { WIDEST_TURN };
+    split(before, after, widest, &mut |before, after| {
+        let middle = halfway(before, after);
+        corners.push(at + middle * (radius / middle.dot(before)));
+    });
 }
 
 /// One-sided walls as closed rings with free space on the left, and those that close no ring.
@@ -134,7 +170,7 @@ fn area(ring: &[DVec2]) -> f64 {
 }
 
 /// The ring as a piece that blocks what it has on its right.
-pub(super) fn solid_on_right(raster: &Raster, ring: &[DVec2]) -> Option<Piece> {
+fn solid_on_right(raster: &Raster, ring: &[DVec2]) -> Option<Piece> {
     Piece::new(ring.iter().rev().map(|&at| raster.snap(at)).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use super::MeshError;
 use super::mesh::Mesh;
-use super::pieces::{Piece, chained, edges, grow, in_metres, is_free_outside, solid_on_right};
+use super::pieces::{Piece, chained, edges, grow, grow_ring, in_metres, is_free_outside};
 use super::raster::{Raster, Rect, Ring, overlay};
 use super::tiles::{FAR, Layout, Tiles};
 use crate::corners::Segment;
@@ -59,8 +59,8 @@ pub struct Terrain {
     obstacles: Vec<Option<Vec<Piece>>>,
 }
 
-/// Pieces in a tile, roughly. Fewer make edits cheaper and ways dearer: borders of tiles cut polygons.
-const PIECES_IN_A_TILE: usize = 128;
+/// Corners of pieces in a tile, roughly. Fewer make edits cheaper and ways dearer: borders of tiles cut polygons.
+const CORNERS_IN_A_TILE: usize = 256;
 /// Fewer tiles than these are not worth their borders.
 const FEWEST_TILES: usize = 4;
 /// The least radius of a body in a world, m: points would slip between walls that touch.
@@ -221,14 +221,14 @@ fn by_ring(a: &Piece, b: &Piece) -> std::cmp::Ordering {
     a.ring.iter().map(|p| (p.x, p.y)).cmp(b.ring.iter().map(|p| (p.x, p.y)))
 }
 
-/// Tiles as many as the pieces are worth. The number of pieces counts by powers of four and sides are powers of two, so
+/// Tiles as many as the pieces are worth. The number of corners counts by powers of four and sides are powers of two, so
 /// that a little more of a map hardly ever moves all borders.
 fn layout_for(raster: &Raster, pieces: &[&Piece], in_tiles: bool) -> Layout {
     let rects = pieces.iter().map(|piece| piece.rect);
     let rect =
         rects.reduce(Rect::joined).unwrap_or(Rect::around([raster.snap(raster.origin)]).unwrap_or(EMPTY));
     let rect = rect.grown(raster.lines(1e-3).max(1));
-    let worth = pieces.len() / PIECES_IN_A_TILE;
+    let worth = pieces.iter().map(|piece| piece.ring.len()).sum::<usize>() / CORNERS_IN_A_TILE;
     if !in_tiles || worth < FEWEST_TILES {
         return Layout::whole(rect);
     }
@@ -279,8 +279,7 @@ fn walkable_pieces(raster: &Raster, polygons: &[Polygon], radius: f64) -> Vec<Pi
     let joined = overlay(&parts, &[], OverlayRule::Subject, FillRule::NonZero);
     let mut pieces = Vec::new();
     for ring in joined.into_iter().flatten().map(|ring| in_metres(raster, &ring)) {
-        pieces.extend(solid_on_right(raster, &ring));
-        grow(raster, &edges(&ring).collect::<Vec<_>>(), radius, &mut pieces);
+        grow_ring(raster, &ring, radius, &mut pieces);
     }
     pieces
 }
@@ -297,8 +296,7 @@ fn obstacle_pieces(raster: &Raster, ring: &[DVec2], radius: f64) -> Vec<Piece> {
     for ring in shapes.into_iter().flatten() {
         let mut ring = in_metres(raster, &ring);
         ring.reverse();
-        pieces.extend(solid_on_right(raster, &ring));
-        grow(raster, &edges(&ring).collect::<Vec<_>>(), radius, &mut pieces);
+        grow_ring(raster, &ring, radius, &mut pieces);
     }
     pieces
 }
@@ -313,9 +311,11 @@ fn wall_pieces(raster: &Raster, walls: &[Wall], radius: f64) -> Result<(Vec<Piec
         check(wall.b, |place| raster.reaches(place))?;
     }
     let (rings, loose) = chained(&segments);
+    let mut pieces = Vec::new();
+    rings.iter().for_each(|ring| grow_ring(raster, ring, radius, &mut pieces));
     // A wall that closes no ring has no area on its right.
-    segments.iter_mut().filter(|wall| loose.contains(wall)).for_each(|wall| wall.two_sided = true);
-    let mut pieces: Vec<Piece> = rings.iter().filter_map(|ring| solid_on_right(raster, ring)).collect();
+    segments.retain(|wall| wall.two_sided);
+    segments.extend(loose.iter().map(|&wall| Segment { two_sided: true, ..wall }));
     grow(raster, &segments, radius, &mut pieces);
     pieces.sort_unstable_by(by_ring);
     Ok((pieces, is_free_outside(&rings)))

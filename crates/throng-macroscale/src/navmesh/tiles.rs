@@ -21,6 +21,9 @@ const SAME: i64 = 8;
 /// How far what surrounds an open map reaches, m: further than a position's `f32` makes sense.
 pub(super) const FAR: f64 = 1e7;
 
+/// So many tiles are made in one go: to wake another thread for the few of an edit takes longer than to make them.
+const TOGETHER: usize = 8;
+
 /// A map in tiles.
 #[derive(Clone, Debug)]
 pub(super) struct Tiles {
@@ -176,7 +179,8 @@ impl Tiles {
         let build = |(tile, pieces): &(usize, Vec<&Piece>)| {
             Ok((*tile, Tile::new(self.build(*tile, pieces)?, &self.layout, &self.raster)))
         };
-        let built: Vec<(usize, Tile)> = todo.par_iter().map(build).collect::<Result<_, MeshError>>()?;
+        let built: Vec<(usize, Tile)> =
+            todo.par_iter().with_min_len(TOGETHER).map(build).collect::<Result<_, MeshError>>()?;
         built.into_iter().for_each(|(number, tile)| self.tile[number] = tile);
         Ok(())
     }
