@@ -2,8 +2,9 @@
 
 mod common;
 
+use common::area::area_by_slabs;
 use common::maps::{free, map, place, walls};
-use common::oracle::route_clearance;
+use common::oracle::{ring_edges, route_clearance};
 use common::{Walker, block, length, obstacle, outline, routes, world};
 use glam::{DVec2, Vec2};
 use proptest::prelude::*;
@@ -43,6 +44,68 @@ fn shortest(mesh: &Mesh, from: DVec2, to: DVec2) -> f64 {
 
 fn area(mesh: &Mesh) -> f64 {
     (0..mesh.polygons()).map(|polygon| mesh.area(polygon)).sum()
+}
+
+/// Rings on a coarse grid: most cross themselves and one another, touch, or lie on top of each other.
+fn tangle() -> impl Strategy<Value = Vec<Vec<DVec2>>> {
+    let corner = (0..9i32, 0..9i32).prop_map(|(x, y)| DVec2::new(f64::from(x), f64::from(y) * 0.7));
+    prop::collection::vec(prop::collection::vec(corner, 1..9), 1..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_tangle_has_its_area_or_none(rings in tangle(), tiles in any::<bool>()) {
+        let best = area_by_slabs(std::slice::from_ref(&rings));
+        let ground = Ground { walkable: vec![rings], ..Ground::default() };
+        let found = match Terrain::new(&ground, Settings { radius: 0.0, tiles }) {
+            Ok(terrain) => area(terrain.mesh()),
+            Err(error) => {
+                prop_assert_eq!(error, MeshError::NoGround);
+                0.0
+            }
+        };
+        prop_assert!((found - best).abs() <= 1e-6 * best.max(1e-3), "{} m² instead of {}", found, best);
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn bodies_in_a_tangle_keep_clear_of_it(rings in tangle(), radius in 0.01..0.5f64) {
+        let hall = rectangle([-2.0, -2.0], [10.0, 9.0]);
+        let ground = Ground { walkable: vec![vec![hall.clone()]], obstacles: rings.clone(), walls: Vec::new() };
+        let Ok(terrain) = Terrain::new(&ground, Settings { radius, tiles: true }) else { return Ok(()) };
+        let mut search = Search::default();
+        let corners = [DVec2::new(-1.4, -1.4), DVec2::new(9.4, -1.4), DVec2::new(9.4, 8.4), DVec2::new(-1.4, 8.4)];
+        for (from, to) in [(corners[0], corners[2]), (corners[1], corners[3])] {
+            let way = search.find(terrain.mesh(), from, to);
+            prop_assert!(way.is_some(), "no way around");
+            for pair in way.iter().flat_map(|way| way.stops.windows(2)) {
+                for share in 0..40 {
+                    let middle = pair[0].at.lerp(pair[1].at, f64::from(share) / 39.0);
+                    for turn in 0..32 {
+                        let place = middle + DVec2::from_angle(f64::from(turn) * 0.19635) * (radius - 1e-3);
+                        let covered = rings.iter().any(|ring| winds_around(ring, place));
+                        prop_assert!(winds_around(&hall, place) && !covered, "at {middle} with a radius of {radius}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a ring winds around a place, however often.
+fn winds_around(ring: &[DVec2], place: DVec2) -> bool {
+    let turns = |&[a, b]: &[DVec2; 2]| {
+        let left = (b - a).perp_dot(place - a) > 0.0;
+        i32::from(a.y <= place.y && b.y > place.y && left)
+            - i32::from(b.y <= place.y && a.y > place.y && !left)
+    };
+    ring_edges(ring).iter().map(turns).sum::<i32>() != 0
 }
 
 proptest! {
@@ -307,6 +370,12 @@ fn links_are_taken_where_they_are_worth_it() {
     }])
     .unwrap();
     assert!(near(length(&mesh, DVec2::new(0.5, 5.0), DVec2::new(8.5, 5.0)), (1.0, 1)));
+    // One after another in one polygon, and every one is told.
+    let hop =
+        |x: f64| Link { from: DVec2::new(x, 5.0), to: DVec2::new(x + 2.0, 5.0), cost: 0.0, both_ways: true };
+    mesh.set_links(&[hop(1.0), hop(4.0)]).unwrap();
+    assert!(near(length(&mesh, DVec2::new(0.5, 5.0), DVec2::new(6.5, 5.0)), (2.0, 2)));
+    assert!(near(length(&mesh, DVec2::new(6.5, 5.0), DVec2::new(0.5, 5.0)), (2.0, 2)));
     let outside = Link { from: DVec2::new(10.0, 1.0), ..link };
     assert!(matches!(mesh.set_links(&[outside]), Err(MeshError::Link { index: 0, .. })));
     assert!(matches!(mesh.set_links(&[Link { cost: f64::NAN, ..link }]), Err(MeshError::LinkCost { .. })));

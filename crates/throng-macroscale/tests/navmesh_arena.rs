@@ -129,14 +129,14 @@ fn compare(ours: &Mesh, queries: &[Query]) -> Result<String, String> {
         odd += usize::from((other - way.length).abs() > 1e-3 * way.length);
     }
     let began = Instant::now();
-    queries.iter().for_each(|query| drop(search.find(ours, query.from, query.to).map(|way| way.length)));
+    let found = queries.iter().filter(|query| search.find(ours, query.from, query.to).is_some()).count();
     let each = began.elapsed().as_secs_f64() * 1e6 / queries.len() as f64;
     let ratio = speed_ratio(ours, &theirs, queries);
     let figures = format!(
         "{} polygons around {origin}, {} queries, {each:.1} µs each, {ratio:.2} times as fast as the polyanya crate, \
          which finds {odd} ways of another length",
         polygons.len(),
-        queries.len()
+        found
     );
     if ratio >= 1.0 { Ok(figures) } else { Err(figures) }
 }

@@ -11,7 +11,7 @@
 //! - The paper walks from middle to middle of triangles and takes its mesh from Recast. Here a way is the shortest that
 //!   there is, bending at corners only (Polyanya: Cui, Harabor & Grastien 2017).
 //! - The paper's agent is a point. Here it has a radius, and a mesh is made for each class of radii: space is free where
-//!   the middle of a body can be ([`pieces`]). Then every search is one of a point, exact, and knows nothing of radii.
+//!   the middle of a body can be (`pieces.rs`). Then every search is one of a point, exact, and knows nothing of radii.
 //!   Arcs around corners are the polygons of 22.5 degrees that the visibility graph has, so ways are at most 1.3 %
 //!   longer than along the arc, and a gap must be wider than the body by what the polygons around its two ends need:
 //!   nothing between walls, at most 4 % between two corners.

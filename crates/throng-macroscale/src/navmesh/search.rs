@@ -58,12 +58,22 @@ struct Node {
     kind: Kind,
 }
 
+/// A place inside a polygon that ways leave from: the start, or the end of a link.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    at: DVec2,
+    polygon: u32,
+    way: f64,
+    root: u32,
+    parent: u32,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Look,
     /// The goal is seen, or reached around an end of the side.
     Goal,
-    /// The root is the end of a link.
+    /// The end of a link, where looks begin.
     Landed,
 }
 
@@ -91,7 +101,7 @@ impl Search {
             return None;
         }
         let aim = Aim { mesh, goal, polygon: there };
-        self.leave(&aim, start, here, 0.0, NONE, NONE, Kind::Look);
+        self.leave(&aim, Departure { at: start, polygon: here, way: 0.0, root: NONE, parent: NONE });
         while let Some(Reverse((bits, Reverse(number)))) = self.open.pop() {
             let node = self.nodes[number as usize];
             if node.kind == Kind::Goal {
@@ -118,35 +128,21 @@ impl Search {
     }
 
     /// Looks from a place inside a polygon through all of its sides.
-    #[expect(clippy::too_many_arguments, reason = "one call for the start and one for links")]
-    fn leave(
-        &mut self,
-        aim: &Aim<'_>,
-        from: DVec2,
-        polygon: u32,
-        way: f64,
-        root: u32,
-        parent: u32,
-        kind: Kind,
-    ) {
-        let mesh = aim.mesh;
+    fn leave(&mut self, aim: &Aim<'_>, from: Departure) {
+        let Departure { at, polygon, way, root, parent } = from;
+        let here = Node { cone: Cone { root: at, ..NO_CONE }, way, root, parent, kind: Kind::Landed };
+        let parent = if root == NONE { NONE } else { self.push_closed(here) };
         if polygon == aim.polygon {
-            let cone = Cone { root: from, ..NO_CONE };
-            let length = way + from.distance(aim.goal);
-            // The goal node's own parent tells that the root was landed on.
-            let parent = if kind == Kind::Landed {
-                self.push_closed(Node { cone, way, root, parent, kind })
-            } else {
-                parent
-            };
-            self.push(Node { cone, way, root, parent, kind: Kind::Goal }, length);
+            self.push(Node { parent, kind: Kind::Goal, ..here }, way + at.distance(aim.goal));
         }
-        for side in mesh.sides(polygon as usize) {
-            if let Some(beyond) = Cone::through(mesh, from, side as u32) {
-                self.consider(aim, &beyond, way, root, parent, kind);
+        for side in aim.mesh.sides(polygon as usize) {
+            let beyond = Cone::through(aim.mesh, at, side as u32).filter(|beyond| !aim.is_in_vain(beyond));
+            if let Some(Beyond { cone, ends, .. }) = beyond {
+                let length = way + aim.least(cone.root, ends, cone.side);
+                self.push(Node { cone, way, root, parent, kind: Kind::Look }, length);
             }
         }
-        self.take_links(aim, polygon, parent, root, way, |place| (place, from.distance(place)));
+        self.take_links(aim, polygon, parent, |place| way + at.distance(place));
     }
 
     fn expand(&mut self, aim: &Aim<'_>, number: u32) {
@@ -162,9 +158,9 @@ impl Search {
                 self.push(Node { kind: Kind::Goal, parent: number, ..node }, length);
             }
             if !mesh.links.is_empty() {
-                let (ends, root) = (node.cone.ends(mesh), node.cone.root);
-                self.take_links(aim, polygon, number, node.root, node.way, |place| {
-                    (place, bent_length(root, ends, place).0)
+                let ends = node.cone.ends(mesh);
+                self.take_links(aim, polygon, number, |place| {
+                    node.way + bent_length(node.cone.root, ends, place).0
                 });
             }
             let before = self.nodes.len();
@@ -206,33 +202,22 @@ impl Search {
         }
     }
 
-    #[inline]
-    fn consider(&mut self, aim: &Aim<'_>, beyond: &Beyond, way: f64, root: u32, parent: u32, kind: Kind) {
-        if aim.is_in_vain(beyond) {
-            return;
-        }
-        let length = way + aim.least(beyond.cone.root, beyond.ends, beyond.cone.side);
-        self.push(Node { cone: beyond.cone, way, root, parent, kind }, length);
-    }
-
-    /// Takes every link that begins in a polygon. `reach` says how far its beginning is from the root.
-    fn take_links(
-        &mut self,
-        aim: &Aim<'_>,
-        polygon: u32,
-        parent: u32,
-        _root: u32,
-        way: f64,
-        reach: impl Fn(DVec2) -> (DVec2, f64),
-    ) {
+    /// Takes every link that begins in a polygon. `way` says how long the way to a place in it is.
+    fn take_links(&mut self, aim: &Aim<'_>, polygon: u32, parent: u32, way: impl Fn(DVec2) -> f64) {
         let mesh = aim.mesh;
         for (index, link) in mesh.links.iter().enumerate().filter(|(_, link)| link.from_polygon == polygon) {
             let root = (mesh.vertex.len() + index) as u32;
-            let way = way + reach(link.from).1 + link.cost;
-            if self.improves(root, way, mesh.tolerance) {
-                self.leave(aim, link.to, link.to_polygon, way, root, parent, Kind::Landed);
+            let way = way(link.from) + link.cost;
+            // Another link of the polygon may be what it comes from: it must be shorter, and not only as short.
+            if !self.is_known(root, way) && self.improves(root, way, mesh.tolerance) {
+                self.leave(aim, Departure { at: link.to, polygon: link.to_polygon, way, root, parent });
             }
         }
+    }
+
+    fn is_known(&self, root: u32, way: f64) -> bool {
+        let (round, known) = self.bent[root as usize];
+        round == self.round && known <= way
     }
 
     /// Notes a way to a root; says whether it is as short as any. Equal ways differ by rounding, and each of them may

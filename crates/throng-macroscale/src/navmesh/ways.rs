@@ -5,7 +5,7 @@
 //!
 //! Parts of sides are looked behind in the order of their distance to the goal, and not at all where another root is
 //! nearer for every place of the part (the windows of Mitchell, Mount & Papadimitriou 1987, without cutting them where
-//! two are equally near: a look-up takes the nearest of all that see a place).
+//! two are equally near: a look-up takes the nearest of all that see a place). Links are not taken.
 
 use super::cone::{Beyond, Cone};
 use super::mesh::{Mesh, NONE};
@@ -58,7 +58,7 @@ impl Ways {
         let local = goals.iter().map(|&goal| goal - mesh.origin());
         let located = local.filter_map(|goal| Some((goal, mesh.locate_local(goal)?)));
         let (goals, goal_polygon): (Vec<DVec2>, Vec<u32>) = located.unzip();
-        let mut spread = Spread::new(mesh, goals.len());
+        let mut spread = Spread::new(mesh);
         for (number, (&goal, &polygon)) in goals.iter().zip(&goal_polygon).enumerate() {
             spread.leave(goal, polygon, number);
         }
@@ -209,7 +209,7 @@ struct Spread<'a> {
 }
 
 impl<'a> Spread<'a> {
-    fn new(mesh: &'a Mesh, _goals: usize) -> Spread<'a> {
+    fn new(mesh: &'a Mesh) -> Spread<'a> {
         Spread {
             mesh,
             parts: Vec::new(),

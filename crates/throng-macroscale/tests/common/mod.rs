@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+pub mod area;
 pub mod maps;
 pub mod oracle;
 pub mod peer;
