@@ -1,10 +1,14 @@
 //! Stage 1, WHERE TO: a preferred velocity for every agent.
 
+mod by_goal;
+mod corners;
 mod heading;
+pub mod navmesh;
 pub mod search;
 mod straight;
 mod visibility_graph;
 
+pub use navmesh::NavMesh;
 pub use straight::Straight;
 pub use visibility_graph::VisibilityGraph;
 

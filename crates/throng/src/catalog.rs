@@ -5,7 +5,7 @@ use crate::scenario::Settings;
 use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
-use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
+use throng_macroscale::{Macroscale, NavMesh, Straight, VisibilityGraph};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Density, Groups, Mesoscale};
@@ -56,6 +56,8 @@ const HE: &str = "He, van den Berg 2013, Meso-scale planning for multi-agent nav
 
 const LONG: &str =
     "Long, Aranha, Kanoh, Collision avoidance algorithm for crowd simulation using density information";
+
+const KAPADIA: &str = "Kapadia et al. 2013, Multi-domain real-time planning in dynamic environments";
 
 /// A model without parameters.
 struct Plain<Build> {
@@ -122,6 +124,11 @@ static MACROSCALE: LazyLock<Vec<Plain<BuildMacroscale>>> = LazyLock::new(|| {
             "visibility-graph",
             "Around obstacles, on the shortest way that the body fits through.",
             HE,
+        ),
+        macroscale_model::<NavMesh>(
+            "navmesh",
+            "Around obstacles on the shortest way that the body fits through, on a navigation mesh: for large maps and crowds.",
+            KAPADIA,
         ),
     ]
 });

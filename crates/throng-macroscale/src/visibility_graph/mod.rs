@@ -21,7 +21,7 @@ mod graph;
 mod nodes;
 mod search;
 mod sieve;
-mod space;
+pub(crate) mod space;
 mod tree;
 
 use crate::Macroscale;

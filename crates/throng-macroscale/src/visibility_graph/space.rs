@@ -3,6 +3,7 @@
 //! Walls are never grown into polygons: a body keeps clear where its middle stays a radius away from every wall. A grid
 //! lists for each cell the walls within a radius of it, so a way asks only the cells that it passes.
 
+use crate::corners::Segment;
 use glam::{DVec2, Vec2};
 use throng_core::space::Wall;
 
@@ -22,17 +23,9 @@ const MOST_CELLS_A_SIDE: f64 = 512.0;
 /// What rounding may do to a place in the grid, in cells.
 const CELL_ROUNDING: f64 = 1e-6;
 
-/// A wall in double precision.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Segment {
-    pub a: DVec2,
-    pub b: DVec2,
-    pub two_sided: bool,
-}
-
 /// Free space for a body of one radius.
 #[derive(Debug)]
-pub(super) struct Space {
+pub(crate) struct Space {
     pub radius: f64,
     least: f64,
     pub walls: Vec<Segment>,
@@ -46,7 +39,7 @@ pub(super) struct Space {
 
 /// A place that a way may begin or end at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub at: DVec2,
     /// How far the nearest wall is, m, as long as it is less than the radius.
     clearance: f64,
