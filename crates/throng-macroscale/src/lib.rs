@@ -1,12 +1,16 @@
 //! Stage 1, WHERE TO: a preferred velocity for every agent.
 
 mod by_goal;
+pub mod chain;
 mod corners;
 mod heading;
+pub mod domain;
 pub mod navmesh;
 pub mod search;
 mod straight;
+pub mod tunnel;
 mod visibility_graph;
+pub mod waypoints;
 
 pub use navmesh::NavMesh;
 pub use straight::Straight;

@@ -59,7 +59,7 @@ proptest! {
     fn a_tangle_has_its_area_or_none(rings in tangle(), tiles in any::<bool>()) {
         let best = area_by_slabs(std::slice::from_ref(&rings));
         let ground = Ground { walkable: vec![rings], ..Ground::default() };
-        let found = match Terrain::new(&ground, Settings { radius: 0.0, tiles }) {
+        let found = match Terrain::new(&ground, Settings { tiles, ..Settings::default() }) {
             Ok(terrain) => area(terrain.mesh()),
             Err(error) => {
                 prop_assert_eq!(error, MeshError::NoGround);
@@ -78,7 +78,7 @@ proptest! {
     fn bodies_in_a_tangle_keep_clear_of_it(rings in tangle(), radius in 0.01..0.5f64) {
         let hall = rectangle([-2.0, -2.0], [10.0, 9.0]);
         let ground = Ground { walkable: vec![vec![hall.clone()]], obstacles: rings.clone(), walls: Vec::new() };
-        let Ok(terrain) = Terrain::new(&ground, Settings { radius, tiles: true }) else { return Ok(()) };
+        let Ok(terrain) = Terrain::new(&ground, Settings { radius, ..Settings::default() }) else { return Ok(()) };
         let mut search = Search::default();
         let corners = [DVec2::new(-1.4, -1.4), DVec2::new(9.4, -1.4), DVec2::new(9.4, 8.4), DVec2::new(-1.4, 8.4)];
         for (from, to) in [(corners[0], corners[2]), (corners[1], corners[3])] {
@@ -118,7 +118,7 @@ proptest! {
         let best = map.shortest_of_point(from, to);
         let ground = Ground { walkable: vec![vec![map.outline.clone()]], obstacles: map.solid.clone(), walls: map.open.clone() };
         for tiles in [false, true] {
-            let terrain = Terrain::new(&ground, Settings { radius: 0.0, tiles }).unwrap();
+            let terrain = Terrain::new(&ground, Settings { tiles, ..Settings::default() }).unwrap();
             let found = shortest(terrain.mesh(), from, to);
             prop_assert!((found - best).abs() < 1e-5, "{found} m instead of {best}, tiles {tiles}");
         }
@@ -187,7 +187,7 @@ fn lengths(mesh: &Mesh) -> Vec<u64> {
 #[test]
 fn after_edits_the_mesh_is_the_one_that_is_built_anew() {
     let ground = blocks(20);
-    let settings = Settings { radius: 0.25, tiles: true };
+    let settings = Settings { radius: 0.25, ..Settings::default() };
     let mut terrain = Terrain::new(&ground, settings).unwrap();
     let added = terrain.add(&rectangle([41.0, 13.0], [47.5, 29.0])).unwrap();
     let moved = terrain.obstacle(137).unwrap();
@@ -241,7 +241,7 @@ fn least(times: impl Iterator<Item = f64>) -> f64 {
 #[test]
 fn an_edit_of_a_large_map_takes_a_tenth_of_building_it() {
     let ground = blocks(32);
-    let settings = Settings { radius: 0.25, tiles: true };
+    let settings = Settings { radius: 0.25, ..Settings::default() };
     let mut terrain = Terrain::new(&ground, settings).unwrap();
     let time = |work: &mut dyn FnMut()| {
         let began = Instant::now();
@@ -272,7 +272,7 @@ fn doors_narrower_than_a_body_are_not_passed() {
     };
     let (from, to) = (DVec2::new(2.0, 5.0), DVec2::new(18.0, 5.0));
     for (radius, passes) in [(0.1, true), (0.49, true), (0.4999, true), (0.5001, false), (0.8, false)] {
-        let terrain = Terrain::new(&ground, Settings { radius, tiles: true }).unwrap();
+        let terrain = Terrain::new(&ground, Settings { radius, ..Settings::default() }).unwrap();
         let found = shortest(terrain.mesh(), from, to);
         assert_eq!(found.is_finite(), passes, "radius {radius}: {found} m");
     }
@@ -379,4 +379,21 @@ fn links_are_taken_where_they_are_worth_it() {
     let outside = Link { from: DVec2::new(10.0, 1.0), ..link };
     assert!(matches!(mesh.set_links(&[outside]), Err(MeshError::Link { index: 0, .. })));
     assert!(matches!(mesh.set_links(&[Link { cost: f64::NAN, ..link }]), Err(MeshError::LinkCost { .. })));
+}
+
+/// It looked around the vertex for ever.
+#[test]
+fn a_way_begins_on_a_vertex_where_only_free_polygons_meet() {
+    let square = vec![DVec2::ZERO, DVec2::new(10.0, 0.0), DVec2::splat(10.0), DVec2::new(0.0, 10.0)];
+    let ground = Ground { walkable: vec![vec![square]], ..Ground::default() };
+    let terrain = Terrain::new(&ground, Settings { widest: 2.0, ..Settings::default() }).unwrap();
+    let mesh = terrain.mesh();
+    let mut search = Search::default();
+    for number in 0..mesh.vertices() {
+        let (from, to) = (mesh.vertex(number), DVec2::new(5.1, 4.7));
+        for (from, to) in [(from, to), (to, from)] {
+            let length = search.find(mesh, from, to).unwrap().length;
+            assert!((length - from.distance(to)).abs() < 1e-9);
+        }
+    }
 }

@@ -92,7 +92,7 @@ fn grid_map(folder: &Path, name: &str) -> Option<(Mesh, Vec<Query>)> {
             x += run.len();
         }
     }
-    let terrain = Terrain::new(&ground, Settings { radius: 0.0, tiles: false }).ok()?;
+    let terrain = Terrain::new(&ground, Settings { tiles: false, ..Settings::default() }).ok()?;
     let query = |line: &str| {
         let numbers: Vec<f64> =
             line.split_whitespace().skip(4).filter_map(|word| word.parse().ok()).collect();

@@ -57,7 +57,7 @@ fn check(polygons: &[Polygon]) -> Result<String, String> {
             .collect();
         for tiles in [false, true] {
             let ground = Ground { walkable: moved.clone(), ..Ground::default() };
-            let found = match Terrain::new(&ground, Settings { radius: 0.0, tiles }) {
+            let found = match Terrain::new(&ground, Settings { tiles, ..Settings::default() }) {
                 Ok(terrain) => {
                     (0..terrain.mesh().polygons()).map(|polygon| terrain.mesh().area(polygon)).sum()
                 }

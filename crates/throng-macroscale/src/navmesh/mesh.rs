@@ -13,19 +13,19 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {
     origin: DVec2,
-    pub(super) vertex: Vec<DVec2>,
+    pub(crate) vertex: Vec<DVec2>,
     /// Whether a shortest way can bend at a vertex: the walls there leave more than half a turn free.
     pub(super) bends: Vec<bool>,
     /// The first side of every polygon, and the number of sides.
-    pub(super) first: Vec<u32>,
+    pub(crate) first: Vec<u32>,
     /// The vertex where a side begins.
-    pub(super) from: Vec<u32>,
+    pub(crate) from: Vec<u32>,
     /// The same side as the polygon beyond has it; [`NONE`] where there is a wall.
-    pub(super) twin: Vec<u32>,
+    pub(crate) twin: Vec<u32>,
     /// The polygon of a side.
-    pub(super) polygon: Vec<u32>,
+    pub(crate) polygon: Vec<u32>,
     /// The next side of the same polygon.
-    pub(super) next: Vec<u32>,
+    pub(crate) next: Vec<u32>,
     /// Polygons of one number can be reached from one another without links.
     island: Vec<u32>,
     /// Whether a polygon has one open side at most: nobody has to go through it.
@@ -33,17 +33,17 @@ pub struct Mesh {
     /// What counts as touching, m.
     pub(super) tolerance: f64,
     lookup: Lookup,
-    pub(super) links: Vec<Linked>,
+    pub(crate) links: Vec<Linked>,
     /// The least cost of a metre: 1, or less where a link is shorter than the way that it saves.
-    pub(super) least_cost: f64,
+    pub(crate) least_cost: f64,
 }
 
 /// No side.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A link whose ends have been found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Linked {
+pub(crate) struct Linked {
     pub from: DVec2,
     pub to: DVec2,
     pub from_polygon: u32,
@@ -210,7 +210,7 @@ impl Mesh {
     }
 
     #[inline]
-    pub(super) fn locate_local(&self, place: DVec2) -> Option<u32> {
+    pub(crate) fn locate_local(&self, place: DVec2) -> Option<u32> {
         self.lookup.polygon_at(self, place)
     }
 
@@ -219,17 +219,17 @@ impl Mesh {
     }
 
     #[inline(always)]
-    pub(super) fn sides(&self, polygon: usize) -> Range<usize> {
+    pub(crate) fn sides(&self, polygon: usize) -> Range<usize> {
         self.first[polygon] as usize..self.first[polygon + 1] as usize
     }
 
     #[inline(always)]
-    pub(super) fn begin(&self, side: u32) -> DVec2 {
+    pub(crate) fn begin(&self, side: u32) -> DVec2 {
         self.vertex[self.from[side as usize] as usize]
     }
 
     #[inline(always)]
-    pub(super) fn end(&self, side: u32) -> DVec2 {
+    pub(crate) fn end(&self, side: u32) -> DVec2 {
         self.begin(self.next[side as usize])
     }
 

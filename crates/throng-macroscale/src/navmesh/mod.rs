@@ -18,7 +18,7 @@
 
 mod cone;
 mod lookup;
-mod mesh;
+pub(crate) mod mesh;
 mod model;
 mod pieces;
 mod raster;

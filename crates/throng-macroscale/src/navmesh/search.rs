@@ -22,6 +22,8 @@ pub struct Search {
     round: u32,
     expanded: usize,
     route: Vec<Stop>,
+    /// Scratch memory of departures.
+    touched: Vec<u32>,
 }
 
 /// A place where a way begins, bends or ends.
@@ -42,6 +44,8 @@ pub struct Way<'a> {
     pub length: f64,
     /// How many nodes were looked behind.
     pub expanded: usize,
+    /// How many were found in all.
+    pub found: usize,
 }
 
 /// Length bits, then the latest first, by number.
@@ -87,7 +91,13 @@ impl Search {
         self.route.iter_mut().for_each(|stop| stop.at += mesh.origin());
         let last = self.route.len() - 1;
         (self.route[0].at, self.route[last].at) = (from, to);
-        Some(Way { stops: &self.route, length: f64::from_bits(found.1), expanded: self.expanded })
+        Some(Way { stops: &self.route, length: f64::from_bits(found.1), expanded: self.expanded, found: self.nodes.len() })
+    }
+
+    /// The places that were looked from or through in the last search, for pictures.
+    pub fn looked_at<'a>(&'a self, mesh: &'a Mesh) -> impl Iterator<Item = DVec2> + 'a {
+        let through = self.nodes.iter().filter(|node| node.cone.side != NONE).map(|node| node.cone.ends(mesh));
+        through.map(|[left, right]| (left + right) / 2.0 + mesh.origin())
     }
 
     /// The last node and the length's bits.
@@ -132,17 +142,42 @@ impl Search {
         let Departure { at, polygon, way, root, parent } = from;
         let here = Node { cone: Cone { root: at, ..NO_CONE }, way, root, parent, kind: Kind::Landed };
         let parent = if root == NONE { NONE } else { self.push_closed(here) };
-        if polygon == aim.polygon {
-            self.push(Node { parent, kind: Kind::Goal, ..here }, way + at.distance(aim.goal));
+        // Links are taken on the way and leave from elsewhere before this is over, so the list cannot be lent.
+        let first = self.touched.len();
+        self.find_touched(aim.mesh, at, polygon);
+        for index in first..self.touched.len() {
+            let polygon = self.touched[index];
+            if polygon == aim.polygon {
+                self.push(Node { parent, kind: Kind::Goal, ..here }, way + at.distance(aim.goal));
+            }
+            for side in aim.mesh.sides(polygon as usize).filter(|&side| !touches(aim.mesh, side as u32, at)) {
+                let beyond =
+                    Cone::through(aim.mesh, at, side as u32).filter(|beyond| !aim.is_in_vain(beyond));
+                if let Some(Beyond { cone, ends, .. }) = beyond {
+                    let length = way + aim.least(cone.root, ends, cone.side);
+                    self.push(Node { cone, way, root, parent, kind: Kind::Look }, length);
+                }
+            }
+            self.take_links(aim, polygon, parent, |place| way + at.distance(place));
         }
-        for side in aim.mesh.sides(polygon as usize) {
-            let beyond = Cone::through(aim.mesh, at, side as u32).filter(|beyond| !aim.is_in_vain(beyond));
-            if let Some(Beyond { cone, ends, .. }) = beyond {
-                let length = way + aim.least(cone.root, ends, cone.side);
-                self.push(Node { cone, way, root, parent, kind: Kind::Look }, length);
+        self.touched.truncate(first);
+    }
+
+    /// Lists the polygons that meet where a place is: several where it is on a side or a vertex. Whoever looked through the
+    /// sides there instead would look around the vertex for ever.
+    fn find_touched(&mut self, mesh: &Mesh, at: DVec2, polygon: u32) {
+        let first = self.touched.len();
+        let mut index = first;
+        self.touched.push(polygon);
+        while let Some(&polygon) = self.touched.get(index) {
+            index += 1;
+            for side in mesh.sides(polygon as usize).filter(|&side| mesh.twin[side] != NONE) {
+                let other = mesh.polygon[mesh.twin[side] as usize];
+                if touches(mesh, side as u32, at) && !self.touched[first..].contains(&other) {
+                    self.touched.push(other);
+                }
             }
         }
-        self.take_links(aim, polygon, parent, |place| way + at.distance(place));
     }
 
     fn expand(&mut self, aim: &Aim<'_>, number: u32) {
@@ -319,6 +354,17 @@ impl Aim<'_> {
         };
         self.mesh.least_cost * bent_length(root, ends, goal).0
     }
+}
+
+/// Whether a place is on a side.
+#[inline]
+fn touches(mesh: &Mesh, side: u32, at: DVec2) -> bool {
+    let (a, b) = (mesh.begin(side), mesh.end(side));
+    let along = b - a;
+    let length = along.length_squared();
+    let share = if length > 0.0 { ((at - a).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
+    let off = at - (a + along * share);
+    off.abs().max_element() <= mesh.tolerance
 }
 
 /// How long the way from a root through a part of a side (left end, right end) to a place is, and where it bends.

@@ -33,11 +33,13 @@ pub struct Settings {
     /// Whether the map is cut into tiles, so that edits are cheap. Default true. Without, ways are found sooner, because
     /// nothing but walls makes polygons smaller, and every edit makes all anew.
     pub tiles: bool,
+    /// No polygon is wider than this, m: tiles of this side. Default infinite. Above 0.
+    pub widest: f64,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { radius: 0.0, tiles: true }
+        Settings { radius: 0.0, tiles: true, widest: f64::INFINITY }
     }
 }
 
@@ -49,8 +51,7 @@ pub struct ObstacleId(u32);
 #[derive(Clone, Debug)]
 pub struct Terrain {
     raster: Raster,
-    radius: f64,
-    in_tiles: bool,
+    settings: Settings,
     tiles: Tiles,
     mesh: Mesh,
     /// Pieces of the walkable area and of walls.
@@ -63,6 +64,8 @@ pub struct Terrain {
 const CORNERS_IN_A_TILE: usize = 256;
 /// Fewer tiles than these are not worth their borders.
 const FEWEST_TILES: usize = 4;
+/// Tiles are no smaller than makes so many of them a side, whatever the settings.
+const MOST_TILES_A_SIDE: i64 = 1 << 10;
 /// The least radius of a body in a world, m: points would slip between walls that touch.
 const LEAST_RADIUS: f64 = 1e-5;
 
@@ -93,7 +96,12 @@ impl Terrain {
     ///
     /// The same walls give the same mesh, bit by bit, whether they come at once or by [`Terrain::set_walls`].
     pub fn between(walls: &[Wall], radius: f64) -> Result<Terrain, MeshError> {
-        let settings = Settings { radius: radius.max(LEAST_RADIUS), tiles: true };
+        Terrain::between_with(walls, Settings { radius, ..Settings::default() })
+    }
+
+    /// The same, as settings say.
+    pub fn between_with(walls: &[Wall], settings: Settings) -> Result<Terrain, MeshError> {
+        let settings = Settings { radius: settings.radius.max(LEAST_RADIUS), ..settings };
         let raster = Raster::of_world();
         let (base, free_outside) = wall_pieces(&raster, walls, settings.radius)?;
         Terrain::of_pieces(raster, settings, free_outside, base, Vec::new())
@@ -107,16 +115,20 @@ impl Terrain {
         obstacles: Vec<Option<Vec<Piece>>>,
     ) -> Result<Terrain, MeshError> {
         let pieces: Vec<&Piece> = base.iter().chain(obstacles.iter().flatten().flatten()).collect();
-        let layout = layout_for(&raster, &pieces, settings.tiles);
+        let layout = layout_for(&raster, &pieces, &settings);
         let tiles = Tiles::new(raster, layout, free_outside, &pieces)?;
         let mesh = tiles.mesh();
-        let Settings { radius, tiles: in_tiles } = settings;
-        Ok(Terrain { raster, radius, in_tiles, tiles, mesh, base, obstacles })
+        Ok(Terrain { raster, settings, tiles, mesh, base, obstacles })
     }
 
     /// The mesh of what is free now.
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
+    }
+
+    /// Joins places by links, until the map changes and they have to be set again.
+    pub fn set_links(&mut self, links: &[super::Link]) -> Result<(), MeshError> {
+        self.mesh.set_links(links)
     }
 
     /// The obstacles of the map that the terrain was made of, in their order there.
@@ -157,16 +169,16 @@ impl Terrain {
         for &place in ring {
             check(place, |place| self.raster.reaches(place))?;
         }
-        Ok(obstacle_pieces(&self.raster, ring, self.radius))
+        Ok(obstacle_pieces(&self.raster, ring, self.settings.radius))
     }
 
     /// Puts other walls in the place of those that are there. Only tiles that differ are made anew.
     pub fn set_walls(&mut self, walls: &[Wall]) -> Result<(), MeshError> {
-        let (base, free_outside) = wall_pieces(&self.raster, walls, self.radius)?;
+        let (base, free_outside) = wall_pieces(&self.raster, walls, self.settings.radius)?;
         let before = std::mem::replace(&mut self.base, base);
-        let settings = Settings { radius: self.radius, tiles: self.in_tiles };
+        let settings = self.settings;
         let pieces: Vec<&Piece> = self.base.iter().collect();
-        let layout = layout_for(&self.raster, &pieces, settings.tiles);
+        let layout = layout_for(&self.raster, &pieces, &settings);
         if layout != *self.tiles.layout() || free_outside != self.tiles.free_outside() {
             let base = std::mem::take(&mut self.base);
             *self = Terrain::of_pieces(self.raster, settings, free_outside, base, Vec::new())?;
@@ -181,7 +193,7 @@ impl Terrain {
         let pieces: Vec<&Piece> = self.base.iter().chain(self.obstacles.iter().flatten().flatten()).collect();
         let all = self.tiles.layout().all();
         if self.tiles.free_outside() && !rects.iter().all(|rect| all.contains(rect)) {
-            let layout = layout_for(&self.raster, &pieces, self.in_tiles);
+            let layout = layout_for(&self.raster, &pieces, &self.settings);
             self.tiles = Tiles::new(self.raster, layout, true, &pieces)?;
         } else {
             let mut touched: Vec<usize> =
@@ -223,13 +235,17 @@ fn by_ring(a: &Piece, b: &Piece) -> std::cmp::Ordering {
 
 /// Tiles as many as the pieces are worth. The number of corners counts by powers of four and sides are powers of two, so
 /// that a little more of a map hardly ever moves all borders.
-fn layout_for(raster: &Raster, pieces: &[&Piece], in_tiles: bool) -> Layout {
+fn layout_for(raster: &Raster, pieces: &[&Piece], settings: &Settings) -> Layout {
     let rects = pieces.iter().map(|piece| piece.rect);
     let rect =
         rects.reduce(Rect::joined).unwrap_or(Rect::around([raster.snap(raster.origin)]).unwrap_or(EMPTY));
     let rect = rect.grown(raster.lines(1e-3).max(1));
     let worth = pieces.iter().map(|piece| piece.ring.len()).sum::<usize>() / CORNERS_IN_A_TILE;
-    if !in_tiles || worth < FEWEST_TILES {
+    if settings.widest.is_finite() {
+        let size = (rect.high.x - rect.low.x).max(rect.high.y - rect.low.y);
+        return Layout::over(rect, raster.lines(settings.widest).max(size / MOST_TILES_A_SIDE).max(1));
+    }
+    if !settings.tiles || worth < FEWEST_TILES {
         return Layout::whole(rect);
     }
     let tiles = 4f64.powi((worth.ilog2() / 2) as i32 + 1);

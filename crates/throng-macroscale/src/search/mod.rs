@@ -195,6 +195,11 @@ impl Budget {
         Budget(count)
     }
 
+    /// How many expansions that is.
+    pub fn count(self) -> u64 {
+        self.0
+    }
+
     /// Until there is nothing left to do. In a domain without end, and with no way, that is never.
     pub fn unlimited() -> Budget {
         Budget(u64::MAX)
