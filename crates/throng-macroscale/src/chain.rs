@@ -9,9 +9,9 @@ use crate::domain::dynamic_navmesh::{Density, DynamicNavmesh, Gate, Traveller};
 use crate::domain::grid::{self, Grid, GridError};
 use crate::domain::published::Published;
 use crate::domain::space_time::{
-    Clearance, Fovea, Goal, Jump, Moment, SpaceTime, SpaceTimeError, Surroundings, Walk,
+    Clearance, Compass, Fovea, Goal, Jump, Moment, SpaceTime, SpaceTimeError, Surroundings, Walk,
 };
-use crate::navmesh::{self, Mesh, MeshError, Terrain};
+use crate::navmesh::{self, Mesh, MeshError, Terrain, Ways};
 use crate::search::{Aim, AnytimeDynamicAstar, Budget, Effort, Reversed, Settings, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
 use crate::waypoints::Legs;
@@ -74,7 +74,9 @@ pub enum ChainError {
         name: String,
     },
     /// In another order.
-    #[error("`{after}` cannot follow `{before}`: a chain goes from coarse to fine (navmesh, dynamic-navmesh, grid, space-time)")]
+    #[error(
+        "`{after}` cannot follow `{before}`: a chain goes from coarse to fine (navmesh, dynamic-navmesh, grid, space-time)"
+    )]
     Order {
         /// The one before.
         before: &'static str,
@@ -162,7 +164,8 @@ pub struct Tuning {
     pub fovea: Option<Fovea>,
     /// Of searches in the plane: Σ2 and Σ3. Default: at once the best plan.
     pub in_space: Settings,
-    /// Of searches in Σ4.
+    /// Of searches in Σ4. Default: first a plan that may cost four times the best; of all states of space and time only few
+    /// are ever looked at.
     pub in_time: Settings,
     /// Expansions for a whole plan in one domain. Default 10,000.
     pub budget: u64,
@@ -170,8 +173,12 @@ pub struct Tuning {
     pub improve: bool,
     /// The width of tunnels at the first inflation.
     pub width: Width,
+    /// Expansions without a plan after which a tunnel is too narrow, see [`Guided::with_patience`]. Default 100.
+    pub patience: u64,
     /// Legs are no longer, m. Default 8.
     pub leg: f64,
+    /// Expansions after which a leg has no plan, and is joined with its neighbour; each join in a row doubles them. Default 200.
+    pub leg_budget: u64,
     /// As near to a waypoint a leg ends, m. Default 1.
     pub waypoint_radius: f64,
     /// As near to the goal one has arrived, m. Default 0.5.
@@ -187,11 +194,13 @@ impl Default for Tuning {
             walk: Walk::default(),
             fovea: Some(Fovea::default()),
             in_space: Settings { inflation: 1.0, ..Settings::default() },
-            in_time: Settings::default(),
+            in_time: Settings { inflation: 4.0, step: 1.0, ..Settings::default() },
             budget: 10_000,
             improve: false,
-            width: Width { space: 1.5, time: 6.0 },
+            width: Width { space: 1.5, time: 20.0 },
+            patience: 100,
             leg: 8.0,
+            leg_budget: 200,
             waypoint_radius: 1.0,
             goal_radius: 0.5,
         }
@@ -260,6 +269,20 @@ impl Atlas {
         })
     }
 
+    /// Whether a body has room at a place: between walls, and in the mesh where there is one.
+    pub fn has_room(&self, at: DVec2) -> bool {
+        let meshes = [&self.coarse, &self.fine].into_iter().flatten();
+        self.clearance.has_room(at) && meshes.into_iter().all(|terrain| terrain.mesh().locate(at).is_some())
+    }
+
+    /// The shortest ways to a goal, where a chain leads from the static mesh to space-time: what the one knows of distances
+    /// guides the other.
+    fn ways(&self, chain: &Chain, goal: DVec2) -> Option<Ways> {
+        let guides = chain.first == Level::Navmesh && chain.last() == Level::SpaceTime;
+        let mesh = self.mesh().filter(|_| guides && self.jumps.is_empty())?;
+        Some(Ways::new(mesh, &[goal]))
+    }
+
     /// The static mesh, where the chain has one.
     pub fn mesh(&self) -> Option<&Mesh> {
         self.coarse.as_ref().map(Terrain::mesh)
@@ -288,6 +311,13 @@ pub struct Problem {
     pub arrive: Option<(f64, f64)>,
     /// Who plans, among those who have published.
     pub own: Option<u32>,
+}
+
+impl Problem {
+    /// From one place to another, from standing, now, at any time.
+    pub fn between(from: DVec2, to: DVec2) -> Problem {
+        Problem { from, velocity: DVec2::ZERO, to, begin: 0.0, arrive: None, own: None }
+    }
 }
 
 /// What a domain made of a problem.
@@ -358,7 +388,8 @@ impl Outcome {
 
 /// Plans through a chain. The outcomes of its domains, as far as it came: where one has no plan, it is the last.
 pub fn plan(atlas: &Atlas, published: &Published, chain: &Chain, problem: &Problem) -> Vec<Outcome> {
-    let mut planner = Planner { atlas, published, problem: *problem };
+    let ways = atlas.ways(chain, problem.to);
+    let mut planner = Planner { atlas, published, problem: *problem, ways };
     let mut outcomes = vec![planner.plan(chain.first, None)];
     for (index, &(joint, level)) in chain.rest.iter().enumerate() {
         let Some(guide) = outcomes.last().filter(|outcome| outcome.is_found()) else { break };
@@ -379,6 +410,8 @@ struct Planner<'a> {
     atlas: &'a Atlas,
     published: &'a Published,
     problem: Problem,
+    /// To the goal on the static mesh, where space-time follows it in the chain.
+    ways: Option<Ways>,
 }
 
 /// What one leg, or the whole way where there are no legs, is to do in space-time.
@@ -393,6 +426,10 @@ struct Stretch {
 impl Planner<'_> {
     fn tuning(&self) -> &Tuning {
         &self.atlas.tuning
+    }
+
+    fn compass(&self) -> Option<Compass<'_>> {
+        Some(Compass { mesh: self.atlas.mesh()?, ways: self.ways.as_ref()? })
     }
 
     /// As fast as one walks where nothing else is said.
@@ -421,7 +458,11 @@ impl Planner<'_> {
         let mut search = navmesh::Search::default();
         let found = search.find(mesh, ends[0], ends[1]).map(|way| {
             let places: Vec<DVec2> = way.stops.iter().map(|stop| stop.at).collect();
-            (places, way.length, Effort { expansions: way.expanded as u64, edges: way.found as u64, restarts: 0 })
+            (
+                places,
+                way.length,
+                Effort { expansions: way.expanded as u64, edges: way.found as u64, restarts: 0 },
+            )
         });
         let Some((places, length, effort)) = found else { return outcome };
         outcome.seen = search.looked_at(mesh).collect();
@@ -443,7 +484,8 @@ impl Planner<'_> {
         let mut gates = Vec::new();
         // As wide as a polygon, or the middles of sides would not be inside.
         let width = self.tuning().widest_polygon;
-        let found = self.search_plane(&domain, [Gate::START, Gate::GOAL], guide, width, &mut gates, &mut outcome);
+        let found =
+            self.search_plane(&domain, [Gate::START, Gate::GOAL], guide, width, &mut gates, &mut outcome);
         if let Some(cost) = found {
             let (route, length) = domain.route(&gates);
             outcome.cost = cost.into();
@@ -502,7 +544,9 @@ impl Planner<'_> {
         let places = ends[0].into_iter().chain(guide.iter().copied()).chain(ends[1]);
         let width = Width { space: width, time: f64::INFINITY };
         let tunnel = Tunnel { line: Line::through(places), width, goal_radius: 0.0 };
-        let mut search = Guided::new(settings, Aim::At(start), &[goal], tunnel);
+        // In the plane a tunnel without a plan is searched to its end soon enough.
+        let mut search =
+            Guided::new(settings, Aim::At(start), &[goal], tunnel).with_patience(self.tuning().budget);
         outcome.status = search.improve(domain, budget);
         outcome.spend(search.effort());
         outcome.seen.extend(search.search().visited().filter_map(|(state, _)| domain.place_of(state)));
@@ -530,7 +574,8 @@ impl Planner<'_> {
         let domain = SpaceTime::new(self.tuning().walk, around, begin, stretch.goal)
             .ok()?
             .with_fovea(self.tuning().fovea)
-            .with_jumps(&self.atlas.jumps);
+            .with_jumps(&self.atlas.jumps)
+            .with_compass(self.compass());
         let start = domain.moment(stretch.begin, stretch.from, stretch.velocity);
         let mut states = Vec::new();
         let cost = match guide {
@@ -539,10 +584,6 @@ impl Planner<'_> {
         }?;
         let mut points = Vec::new();
         domain.trajectory(&states, &mut points);
-        // The lattice begins at the nearest of its places.
-        if let Some(first) = points.first_mut().filter(|_| outcome.trajectory.is_empty()) {
-            first.1 = stretch.from;
-        }
         let again = usize::from(!outcome.trajectory.is_empty());
         outcome.trajectory.extend(points.into_iter().skip(again));
         outcome.cost += f64::from(cost);
@@ -589,7 +630,8 @@ impl Planner<'_> {
             goal_radius: stretch.goal.radius,
         };
         let settings = self.tuning().in_time;
-        let mut search = Guided::new(settings, Aim::Ends, &[start], tunnel);
+        let mut search =
+            Guided::new(settings, Aim::Ends, &[start], tunnel).with_patience(self.tuning().patience);
         let forward = Reversed(domain);
         loop {
             let left = stretch.budget.saturating_sub(search.effort().expansions);
@@ -612,21 +654,28 @@ impl Planner<'_> {
         let mut before = Vec::new();
         let mut now = Progress { begin: self.problem.begin, at: way[0], velocity: self.problem.velocity };
         let mut leg = 0;
+        let mut joins = 0;
         while let Some(ends) = legs.get(leg) {
             before.truncate(leg);
-            before.push((now, outcomes.iter().map(|outcome| (outcome.trajectory.len(), outcome.cost)).collect()));
-            if let Some(next) = self.plan_leg(&mut outcomes, ends[1], now, leg + 1 == legs.len()) {
-                (now, leg) = (next, leg + 1);
+            before.push((
+                now,
+                outcomes.iter().map(|outcome| (outcome.trajectory.len(), outcome.cost)).collect(),
+            ));
+            let task = Task { to: ends[1], is_last: leg + 1 == legs.len(), joins };
+            if let Some(next) = self.plan_leg(&mut outcomes, now, &task) {
+                (now, leg, joins) = (next, leg + 1, 0);
                 continue;
             }
+            joins += 1;
             let spent = outcomes.iter().map(|outcome| outcome.effort.expansions).max().unwrap_or(0);
-            if spent >= self.tuning().budget {
+            if spent >= self.tuning().budget || joins > MOST_JOINS {
                 return give_up(outcomes);
             }
+            // Where nothing is left to join, there is still budget.
             if legs.join(leg) {
                 leg -= 1;
-            } else if !legs.join_next(leg) {
-                return give_up(outcomes);
+            } else {
+                legs.join_next(leg);
             }
             let marks: &Vec<(usize, f64)>;
             (now, marks) = (before[leg].0, &before[leg].1);
@@ -638,13 +687,14 @@ impl Planner<'_> {
         outcomes
     }
 
-    fn plan_leg(&self, outcomes: &mut [Outcome], to: DVec2, now: Progress, is_last: bool) -> Option<Progress> {
+    fn plan_leg(&self, outcomes: &mut [Outcome], now: Progress, task: &Task) -> Option<Progress> {
+        let to = task.to;
         let mut guide: Option<Vec<DVec2>> = None;
         let mut end = None;
         for outcome in outcomes {
             match outcome.level {
                 Level::SpaceTime => {
-                    let stretch = self.stretch(outcome, to, now, is_last);
+                    let stretch = self.stretch(outcome, now, task);
                     let velocity = self.walk(&stretch, guide.as_deref(), outcome)?;
                     let &(begin, at) = outcome.trajectory.last()?;
                     end = Some(Progress { begin, at, velocity });
@@ -673,18 +723,27 @@ impl Planner<'_> {
         end
     }
 
-    fn stretch(&self, outcome: &Outcome, to: DVec2, now: Progress, is_last: bool) -> Stretch {
-        let radius = if is_last { self.tuning().goal_radius } else { self.tuning().waypoint_radius };
-        let window = self.problem.arrive.filter(|_| is_last).unwrap_or((now.begin, f64::INFINITY));
-        let left = self.tuning().budget.saturating_sub(outcome.effort.expansions);
+    fn stretch(&self, outcome: &Outcome, now: Progress, task: &Task) -> Stretch {
+        let tuning = self.tuning();
+        let radius = if task.is_last { tuning.goal_radius } else { tuning.waypoint_radius };
+        let window = self.problem.arrive.filter(|_| task.is_last).unwrap_or((now.begin, f64::INFINITY));
+        let left = tuning.budget.saturating_sub(outcome.effort.expansions);
         Stretch {
             begin: now.begin,
             from: now.at,
             velocity: now.velocity,
-            goal: Goal { at: to, radius, window },
-            budget: left.min(self.tuning().budget / 4),
+            goal: Goal { at: task.to, radius, window },
+            budget: left.min(tuning.leg_budget.saturating_mul(1 << task.joins.min(32))),
         }
     }
+}
+
+/// What a leg is to do.
+struct Task {
+    to: DVec2,
+    is_last: bool,
+    /// How often it was joined with others since the last leg that had a plan.
+    joins: u32,
 }
 
 /// How far a plan of legs has come.
@@ -702,6 +761,9 @@ fn give_up(mut outcomes: Vec<Outcome>) -> Vec<Outcome> {
     }
     outcomes
 }
+
+/// After so many legs in a row without a plan there is none.
+const MOST_JOINS: u32 = 16;
 
 /// As many cells around a place are looked at for one that is free.
 const NEAREST_CELL: f64 = 6.0;

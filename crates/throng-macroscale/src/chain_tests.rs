@@ -75,8 +75,12 @@ fn a_closed_room_has_no_plan_in_any_chain() {
     for chain in ["navmesh", "dynamic-navmesh", "grid", "navmesh>grid", "navmesh/space-time"] {
         let chain: Chain = chain.parse().unwrap();
         let (low, high) = (DVec2::ZERO, DVec2::new(40.0, 20.0));
-        let atlas =
-            Atlas::new(Site { walls: &walls, links: &[], low, high, radius: 0.25 }, &chain, Tuning::default()).unwrap();
+        let atlas = Atlas::new(
+            Site { walls: &walls, links: &[], low, high, radius: 0.25 },
+            &chain,
+            Tuning::default(),
+        )
+        .unwrap();
         let outcomes = plan(&atlas, &Published::default(), &chain, &problem([5.0, 3.0], [35.0, 17.0]));
         assert!(!outcomes.last().unwrap().is_found(), "{chain}");
     }

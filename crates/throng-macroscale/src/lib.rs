@@ -3,8 +3,8 @@
 mod by_goal;
 pub mod chain;
 mod corners;
-mod heading;
 pub mod domain;
+mod heading;
 pub mod navmesh;
 pub mod search;
 mod straight;

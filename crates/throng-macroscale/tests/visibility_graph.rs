@@ -292,7 +292,9 @@ fn whoever_is_a_hair_too_near_to_a_wall_has_a_way() {
         let beside = Vec2::new(-share * radius, -3.0);
         let (there, back) = (Walker { from: beside, to: Vec2::new(5.0, -3.0), radius }, Vec2::new(5.0, -3.0));
         let back = Walker { from: back, to: beside, radius };
-        for (way, route) in ["there", "back"].iter().zip(routes::<VisibilityGraph>(&world(walls.clone(), &[there, back]))) {
+        for (way, route) in
+            ["there", "back"].iter().zip(routes::<VisibilityGraph>(&world(walls.clone(), &[there, back])))
+        {
             let found = route.as_deref().map_or(f64::INFINITY, length);
             assert!((18.0..19.5).contains(&found), "{share} radii away, {way}: {found} m");
         }
@@ -485,7 +487,8 @@ fn how_long_it_takes() {
 fn a_jam_between_two_corners_sends_the_way_around_the_other_side() {
     let walker = Walker { from: Vec2::new(-10.0, 1.0), to: Vec2::new(50.0, 1.0), radius: 0.3 };
     let mut world = world(obstacle(&block([0.0, -5.0], [40.0, 5.0])), &[walker]);
-    let goes_north = |world: &World| routes::<VisibilityGraph>(world)[0].as_ref().unwrap().iter().any(|stop| stop.y > 5.0);
+    let goes_north =
+        |world: &World| routes::<VisibilityGraph>(world)[0].as_ref().unwrap().iter().any(|stop| stop.y > 5.0);
     assert!(goes_north(&world));
     // Along the northern side, far from both corners: neither the first nor the last part of the way.
     let jam = |version, hold: f32| {

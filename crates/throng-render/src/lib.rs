@@ -16,9 +16,12 @@ mod furniture;
 mod heat;
 mod layout;
 mod page;
+mod plan;
 mod raster;
 mod svg;
 mod trails;
+
+pub use plan::{Planned, plan_picture};
 
 use colour::Theme;
 use layout::Stage;

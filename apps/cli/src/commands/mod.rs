@@ -3,6 +3,7 @@
 mod check;
 mod demo;
 mod list;
+mod plan;
 mod render;
 mod run;
 mod schema;
@@ -27,6 +28,7 @@ Examples:
   throng run crossing --record crossing.sqlite    run one and keep the trajectories
   throng render crossing.sqlite -o crossing.png   draw them
   throng run crossing --microscale hrvo --set agents.0.count=40
+  throng plan doorway --from 2,2 --to 13,8        plan a way for one agent on a map
 
 Exit code 0: done. 1: the run or a check fell short. 2: bad input, with the reason on stderr.";
 
@@ -35,6 +37,7 @@ enum Command {
     Run(Box<run::Args>),
     Sweep(Box<crate::sweep::Args>),
     Check(check::Args),
+    Plan(Box<plan::Args>),
     Render(render::Args),
     List(list::Args),
     Schema(schema::Args),
@@ -52,6 +55,7 @@ impl Cli {
             Some(Command::Run(args)) => run::run(*args),
             Some(Command::Sweep(args)) => crate::sweep::run(*args),
             Some(Command::Check(args)) => check::run(args),
+            Some(Command::Plan(args)) => plan::run(*args),
             Some(Command::Render(args)) => render::run(args),
             Some(Command::List(args)) => list::run(args),
             Some(Command::Schema(args)) => schema::run(args),

@@ -110,7 +110,8 @@ fn share(mesh: &Mesh, polygon: usize, bodies: f64) -> f32 {
 }
 
 fn centre(mesh: &Mesh, polygon: usize) -> DVec2 {
-    let (sum, count) = mesh.corners(polygon).fold((DVec2::ZERO, 0.0), |(sum, count), at| (sum + at, count + 1.0));
+    let (sum, count) =
+        mesh.corners(polygon).fold((DVec2::ZERO, 0.0), |(sum, count), at| (sum + at, count + 1.0));
     sum / f64::max(count, 1.0)
 }
 
@@ -145,7 +146,12 @@ const GATE: f64 = 1e-3;
 impl<'a> DynamicNavmesh<'a> {
     /// For a way between two places; `None` where one of them is outside of the mesh. `weight` says as how many metres
     /// more a metre counts for each body per m².
-    pub fn new(mesh: &'a Mesh, density: &'a Density, weight: f64, ends: [DVec2; 2]) -> Option<DynamicNavmesh<'a>> {
+    pub fn new(
+        mesh: &'a Mesh,
+        density: &'a Density,
+        weight: f64,
+        ends: [DVec2; 2],
+    ) -> Option<DynamicNavmesh<'a>> {
         let [from, to] = ends.map(|end| end - mesh.origin());
         let (from_polygon, to_polygon) = (mesh.locate_local(from)?, mesh.locate_local(to)?);
         Some(DynamicNavmesh { mesh, density, weight: weight.max(0.0), from, to, from_polygon, to_polygon })
@@ -394,12 +400,18 @@ mod tests {
 
     #[test]
     fn a_link_is_taken_where_it_is_worth_it() {
-        let wall = vec![DVec2::new(9.0, -1.0), DVec2::new(11.0, -1.0), DVec2::new(11.0, 19.0), DVec2::new(9.0, 19.0)];
+        let wall = vec![
+            DVec2::new(9.0, -1.0),
+            DVec2::new(11.0, -1.0),
+            DVec2::new(11.0, 19.0),
+            DVec2::new(9.0, 19.0),
+        ];
         let mut mesh = fine(&ground(vec![wall])).mesh().clone();
         let ends = [DVec2::new(5.0, 5.0), DVec2::new(15.0, 5.0)];
         let nobody = Density::nobody(&mesh);
         let (_, around) = way(&mesh, &nobody, ends).unwrap();
-        let link = Link { from: DVec2::new(8.5, 5.0), to: DVec2::new(11.5, 5.0), cost: 6.0, both_ways: false };
+        let link =
+            Link { from: DVec2::new(8.5, 5.0), to: DVec2::new(11.5, 5.0), cost: 6.0, both_ways: false };
         mesh.set_links(&[link]).unwrap();
         let (route, _) = way(&mesh, &nobody, ends).unwrap();
         assert!(around > 28.0 && route.contains(&link.from) && route.contains(&link.to), "{route:?}");

@@ -76,8 +76,7 @@ impl Grid {
         let mut grid = Grid::empty(layout)?;
         let space = Space::new(walls, layout.radius as f32);
         let keep = space.keep();
-        let free: Vec<bool> =
-            (0..grid.len()).map(|cell| space.clearance(grid.place(cell)) >= keep).collect();
+        let free: Vec<bool> = (0..grid.len()).map(|cell| space.clearance(grid.place(cell)) >= keep).collect();
         grid.open_steps(&free, |from, to| space.is_clear(from, to, keep));
         Ok(grid)
     }
@@ -239,7 +238,8 @@ impl Grid {
     #[inline(always)]
     fn cuts_a_body(&self, cell: u32, step: usize) -> bool {
         step % 2 == 1
-            && (self.has_body(self.neighbour(cell, step - 1)) || self.has_body(self.neighbour(cell, step + 1)))
+            && (self.has_body(self.neighbour(cell, step - 1))
+                || self.has_body(self.neighbour(cell, step + 1)))
     }
 
     #[inline(always)]

@@ -170,9 +170,8 @@ impl Published {
         let low = passage.from.min(passage.to) - reach;
         let high = passage.from.max(passage.to) + reach;
         let hits = |body: &u32| {
-            self.get(*body).is_some_and(|told| {
-                told.nearest(passage) < radius + told.radius && counts(*body, told)
-            })
+            self.get(*body)
+                .is_some_and(|told| told.nearest(passage) < radius + told.radius && counts(*body, told))
         };
         let slots = slot(passage.begin)..=slot(passage.end);
         squares(low, high).any(|square| {

@@ -14,6 +14,8 @@
 //!   no walls and nobody in the way: e_s·T + e_w·d²/T for the best T, and no less than the best step makes of each metre.
 //!   The paper adds up a distance and a penalty for the deviation from the needed speed with weights; this is what
 //!   such a sum approximates, and it is consistent, so that the search's bounds hold.
+//! - **Distances may be those of shortest ways** instead of straight lines, where a [`Compass`] knows them from the static mesh.
+//!   They are lower bounds too, and lead around walls, where a straight line leads a search into every corner.
 //! - **Searches go in the direction of travel** (over [`Reversed`](crate::search::Reversed), from the start towards
 //!   [`Aim::Ends`](crate::search::Aim::Ends)): nobody knows when one will arrive, and states near the goal at all times are
 //!   too many to begin from. Where the window is short, [`SpaceTime::backward`] adds a state of having arrived
@@ -23,6 +25,7 @@
 
 use super::Placed;
 use super::published::{Passage, Published, Trajectory};
+use crate::navmesh::{Mesh, Ways};
 use crate::search::Domain;
 use crate::visibility_graph::space::Space;
 use glam::{DVec2, IVec2};
@@ -87,7 +90,7 @@ impl Default for Walk {
     fn default() -> Walk {
         Walk {
             step: 1.0,
-            lattice: 0.0625,
+            lattice: 0.125,
             speed_step: 0.45,
             max_speed: 1.8,
             per_second: 2.23,
@@ -110,7 +113,8 @@ pub struct Fovea {
 
 impl Default for Fovea {
     fn default() -> Fovea {
-        Fovea { angle: std::f64::consts::PI, reach: 12.0, near: 4.0 }
+        // Who is further away cannot be met within a second, whatever its direction.
+        Fovea { angle: std::f64::consts::PI, reach: 12.0, near: 5.0 }
     }
 }
 
@@ -152,7 +156,9 @@ pub enum SpaceTimeError {
         limit: &'static str,
     },
     /// More speeds than bits.
-    #[error("{count} speeds are too many: at most {MOST_SPEEDS}; take a larger speed step or a smaller highest speed")]
+    #[error(
+        "{count} speeds are too many: at most {MOST_SPEEDS}; take a larger speed step or a smaller highest speed"
+    )]
     Speeds {
         /// How many.
         count: f64,
@@ -192,6 +198,33 @@ pub struct SpaceTime<'a> {
     per_metre: f64,
     cosine: f64,
     has_arrival: bool,
+    compass: Option<Compass<'a>>,
+    /// What the compass says at the goal, m.
+    beyond: f64,
+}
+
+/// Shortest ways on the static mesh to somewhere, as a lower bound for ways to anywhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Compass<'a> {
+    /// For bodies of the same radius. Without links, which may be shorter than ways.
+    pub mesh: &'a Mesh,
+    /// To the goal of the whole plan.
+    pub ways: &'a Ways,
+}
+
+/// As far beside the mesh somebody may be who has room between walls, m: the mesh has polygons around the arcs at corners.
+const BESIDE: f64 = 0.2;
+
+impl Compass<'_> {
+    /// How far it is from a place to where the ways lead, m.
+    fn length(&self, place: DVec2) -> Option<f64> {
+        if let Some(heading) = self.ways.heading(self.mesh, place, 0.0) {
+            return Some(heading.length);
+        }
+        let near = self.mesh.nearest(place, BESIDE, |_| true)?;
+        // A place on the mesh's edge may be found to be just outside.
+        Some((self.ways.heading(self.mesh, near, 0.0)?.length - near.distance(place)).max(0.0))
+    }
 }
 
 /// Walls around bodies of one radius, shared by all who have it.
@@ -253,8 +286,7 @@ pub struct Surroundings<'a> {
 }
 
 impl<'a> SpaceTime<'a> {
-    /// For a plan that begins near a place at a time. The lattice is the same wherever plans begin, and reaches 32,767
-    /// lines from there.
+    /// For a plan that begins at a place and a time, where the lattice has its zero. It reaches 32,767 lines from there.
     pub fn new(
         walk: Walk,
         around: Surroundings<'a>,
@@ -266,9 +298,10 @@ impl<'a> SpaceTime<'a> {
         if count > MOST_SPEEDS as f64 {
             return Err(SpaceTimeError::Speeds { count });
         }
+        let longest = walk.max_speed * walk.step / walk.lattice;
         let vector = |speed: usize, heading: usize| {
             let length = speed as f64 * walk.speed_step * walk.step / walk.lattice;
-            (direction(heading as u8) * length).round().as_ivec2()
+            nearest_lines(direction(heading as u8) * length, longest)
         };
         let vectors: Vec<[IVec2; HEADINGS]> =
             (0..count as usize).map(|speed| std::array::from_fn(|heading| vector(speed, heading))).collect();
@@ -280,14 +313,13 @@ impl<'a> SpaceTime<'a> {
         let costs = vectors.iter().map(|headings| headings.map(|vector| energy(vector) as f32)).collect();
         let moving = vectors.iter().flatten().filter(|vector| **vector != IVec2::ZERO);
         let per_metre = moving.map(|&vector| energy(vector) / length(vector)).fold(f64::INFINITY, f64::min);
-        let origin = (begin.1 / walk.lattice).round() * walk.lattice;
         Ok(SpaceTime {
             walk,
             fovea: Some(Fovea::default()),
             space: around.clearance,
             published: around.published,
             own: around.own,
-            origin,
+            origin: begin.1,
             begin: begin.0,
             goal,
             vectors,
@@ -297,6 +329,8 @@ impl<'a> SpaceTime<'a> {
             per_metre: per_metre * (1.0 - 1e-6),
             cosine: 0.0,
             has_arrival: false,
+            compass: None,
+            beyond: 0.0,
         }
         .with_fovea(Some(Fovea::default())))
     }
@@ -306,6 +340,22 @@ impl<'a> SpaceTime<'a> {
         self.fovea = fovea;
         self.cosine = fovea.map_or(-1.0, |fovea| (fovea.angle / 2.0).min(std::f64::consts::PI).cos());
         self
+    }
+
+    /// With distances of shortest ways. They lead to the goal, or to somewhere beyond it.
+    pub fn with_compass(mut self, compass: Option<Compass<'a>>) -> SpaceTime<'a> {
+        let beyond = compass.and_then(|compass| compass.length(self.goal.at));
+        // Jumps may be shorter than any way.
+        self.compass = compass.filter(|_| beyond.is_some() && self.jumps.is_empty());
+        self.beyond = beyond.unwrap_or(0.0);
+        self
+    }
+
+    /// At least so far it is from a place to the goal, m.
+    fn distance(&self, at: DVec2) -> f64 {
+        let straight = at.distance(self.goal.at);
+        let around = self.compass.and_then(|compass| compass.length(at)).map_or(0.0, |all| all - self.beyond);
+        (straight.max(around) - self.goal.radius).max(0.0)
     }
 
     /// With a state of having arrived, which follows all states near the goal within the window: for searches that begin
@@ -346,7 +396,8 @@ impl<'a> SpaceTime<'a> {
         let lines = self.lines(at).clamp(IVec2::splat(i16::MIN.into()), IVec2::splat(i16::MAX.into()));
         let speed = (velocity.length() / self.walk.speed_step).round() as usize;
         Moment {
-            time: ((time - self.begin) / self.walk.step - 1e-6).ceil().clamp(0.0, f64::from(u16::MAX - 1)) as u16,
+            time: ((time - self.begin) / self.walk.step - 1e-6).ceil().clamp(0.0, f64::from(u16::MAX - 1))
+                as u16,
             x: lines.x as i16,
             y: lines.y as i16,
             heading: heading_of(velocity),
@@ -392,7 +443,7 @@ impl<'a> SpaceTime<'a> {
         let at = self.at(moment.place());
         let time = self.seconds(moment.time);
         let around = Passage { from: at, to: at, begin: time - self.walk.step, end: time + self.walk.step };
-        let furthest = (self.walk.max_speed * self.walk.step + self.walk.lattice).max(self.furthest_leap());
+        let furthest = (self.walk.max_speed * self.walk.step).max(self.furthest_leap());
         path.nearest(&around) < furthest + path.radius + self.space.radius() + APART
     }
 
@@ -417,9 +468,8 @@ impl<'a> SpaceTime<'a> {
     fn meets(&self, from: Moment, a: DVec2, b: DVec2, end: u16) -> bool {
         let passage = Passage { from: a, to: b, begin: self.seconds(from.time), end: self.seconds(end) };
         let radius = self.space.radius() + APART;
-        self.published.meets(&passage, radius, |body, path| {
-            Some(body) != self.own && self.sees(from, a, path)
-        })
+        self.published
+            .meets(&passage, radius, |body, path| Some(body) != self.own && self.sees(from, a, path))
     }
 
     /// Whether somebody on a path counts for whoever is in a state.
@@ -502,7 +552,7 @@ impl<'a> SpaceTime<'a> {
     /// The least energy from a place at a time to the goal.
     fn least(&self, moment: Moment) -> f64 {
         let time = self.seconds(moment.time);
-        let distance = (self.at(moment.place()).distance(self.goal.at) - self.goal.radius).max(0.0);
+        let distance = self.distance(self.at(moment.place()));
         let left = (self.goal.window.0 - time).max(0.0)..=self.goal.window.1 - time + 1e-9;
         self.energy(distance, left)
     }
@@ -510,14 +560,13 @@ impl<'a> SpaceTime<'a> {
     /// The least energy that a distance takes within a range of times.
     fn energy(&self, distance: f64, left: RangeInclusive<f64>) -> f64 {
         let Walk { per_second, per_speed_squared, max_speed, .. } = self.walk;
-        // Rounding to the lattice makes some steps a little longer than they should be.
-        let fastest = max_speed + self.walk.lattice / self.walk.step;
-        if *left.end() < 0.0 || distance > fastest * left.end() + 1e-6 {
+        if *left.end() < 0.0 || distance > max_speed * left.end() + 1e-6 {
             return f64::INFINITY;
         }
         let best = distance * (per_speed_squared / per_second).sqrt();
         let time = best.clamp(*left.start(), left.end().max(*left.start()));
-        let smooth = if time > 0.0 { per_second * time + per_speed_squared * distance * distance / time } else { 0.0 };
+        let smooth =
+            if time > 0.0 { per_second * time + per_speed_squared * distance * distance / time } else { 0.0 };
         (smooth * (1.0 - 1e-6)).max(distance * self.per_metre)
     }
 }
@@ -536,7 +585,9 @@ impl Domain for SpaceTime<'_> {
             for turn in TURNS.into_iter().filter(|&turn| Self::is_turn(speed, turn)) {
                 let heading = turned(moment.heading, turn);
                 let vector = self.vectors[speed as usize][heading as usize];
-                let Some(next) = Self::moved(Moment { heading, speed, ..moment }, vector, 1) else { continue };
+                let Some(next) = Self::moved(Moment { heading, speed, ..moment }, vector, 1) else {
+                    continue;
+                };
                 if self.is_free(moment, next) {
                     let energy = self.costs[speed as usize][heading as usize];
                     out.push((next, energy + self.change(moment, next)));
@@ -613,9 +664,18 @@ impl Placed for SpaceTime<'_> {
 
     fn longest_step(&self) -> (f64, f64) {
         let steps = self.jumps.iter().map(|leap| leap.steps).fold(1, u16::max);
-        let walked = self.walk.max_speed * self.walk.step + self.walk.lattice;
+        let walked = self.walk.max_speed * self.walk.step;
         (walked.max(self.furthest_leap()), f64::from(steps) * self.walk.step)
     }
+}
+
+/// The place of the lattice that is nearest to a vector, among the four around it that are no further than the longest.
+fn nearest_lines(vector: DVec2, longest: f64) -> IVec2 {
+    let low = vector.floor();
+    let around = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)].map(|(x, y)| low + DVec2::new(x, y));
+    let reached = around.into_iter().filter(|place| place.length() <= longest * (1.0 + 1e-9));
+    let nearest = reached.min_by(|a, b| a.distance_squared(vector).total_cmp(&b.distance_squared(vector)));
+    nearest.unwrap_or(vector.trunc()).as_ivec2()
 }
 
 fn turned(heading: u8, turn: i8) -> u8 {

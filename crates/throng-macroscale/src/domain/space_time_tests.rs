@@ -89,8 +89,7 @@ fn a_jump_leads_over_a_gap_and_is_dear() {
     let (clearance, published) = (Clearance::new(&walls, 0.25), Published::default());
     let without = domain(&clearance, &published, goal(8.0, 0.0));
     assert_eq!(plan(&without, 20_000), None);
-    let jump =
-        Jump { from: DVec2::new(2.2, 0.0), to: DVec2::new(5.2, 0.0), cost: 8.0, reach: 0.4 };
+    let jump = Jump { from: DVec2::new(2.2, 0.0), to: DVec2::new(5.2, 0.0), cost: 8.0, reach: 0.4 };
     let with = domain(&clearance, &published, goal(8.0, 0.0)).with_jumps(&[jump]);
     let (points, cost) = plan(&with, 20_000).unwrap();
     assert!(cost > 8.0 + 3.3 * 7.0 && points.windows(2).any(|pair| pair[1].1.x - pair[0].1.x > 2.5));

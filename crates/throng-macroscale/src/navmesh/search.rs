@@ -91,12 +91,18 @@ impl Search {
         self.route.iter_mut().for_each(|stop| stop.at += mesh.origin());
         let last = self.route.len() - 1;
         (self.route[0].at, self.route[last].at) = (from, to);
-        Some(Way { stops: &self.route, length: f64::from_bits(found.1), expanded: self.expanded, found: self.nodes.len() })
+        Some(Way {
+            stops: &self.route,
+            length: f64::from_bits(found.1),
+            expanded: self.expanded,
+            found: self.nodes.len(),
+        })
     }
 
     /// The places that were looked from or through in the last search, for pictures.
     pub fn looked_at<'a>(&'a self, mesh: &'a Mesh) -> impl Iterator<Item = DVec2> + 'a {
-        let through = self.nodes.iter().filter(|node| node.cone.side != NONE).map(|node| node.cone.ends(mesh));
+        let through =
+            self.nodes.iter().filter(|node| node.cone.side != NONE).map(|node| node.cone.ends(mesh));
         through.map(|[left, right]| (left + right) / 2.0 + mesh.origin())
     }
 
