@@ -1,5 +1,6 @@
 //! What one agent sees when it chooses: itself, others and walls, gathered into scratch memory.
 
+use crate::models::Perception;
 use crate::patience::YIELD;
 use crate::velocity_obstacle::{Cones, Planes};
 use arrayvec::ArrayVec;
@@ -184,6 +185,8 @@ pub struct Around {
     pub projected: Planes,
     /// Cones that a choice was made from.
     pub cones: Cones,
+    /// The field that a choice was made from.
+    pub perception: Perception,
     crowd: Crowd,
     nearest: Nearest,
 }
@@ -208,6 +211,7 @@ impl Default for Around {
             planes: Planes::default(),
             projected: Planes::default(),
             cones: Cones::new(),
+            perception: Perception::default(),
             crowd: Crowd::default(),
             nearest: Nearest::default(),
         }

@@ -8,8 +8,8 @@ use throng_core::params::{Field, Params};
 use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
-use throng_mesoscale::{Density, Groups, Mesoscale};
-use throng_microscale::{Hrvo, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
+use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
+use throng_microscale::{Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Holonomic, Motion, Separation};
 
 /// A stage of the pipeline.
@@ -56,6 +56,8 @@ const HE: &str = "He, van den Berg 2013, Meso-scale planning for multi-agent nav
 
 const LONG: &str =
     "Long, Aranha, Kanoh, Collision avoidance algorithm for crowd simulation using density information";
+
+const PARK: &str = "Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model";
 
 /// A model without parameters.
 struct Plain<Build> {
@@ -132,6 +134,7 @@ static MICROSCALE: LazyLock<Vec<Model<BuildMicroscale>>> = LazyLock::new(|| {
         microscale_model::<Rvo>(SNAPE),
         microscale_model::<Hrvo>(SNAPE),
         microscale_model::<Orca>(SNAPE),
+        microscale_model::<Hybrid>(PARK),
         microscale_model::<Unaware>(""),
     ]
 });
@@ -155,7 +158,7 @@ static BLOCKS: LazyLock<Vec<Block>> = LazyLock::new(|| {
     let mesoscale = MESOSCALE.iter().map(|model| model.block);
     let microscale = MICROSCALE.iter().map(|model| model.block);
     let motion = MOTION.iter().map(|model| model.block);
-    let shared = [block_of::<Patience>(), block_of::<Separation>()];
+    let shared = [block_of::<WorldField>(), block_of::<Patience>(), block_of::<Separation>()];
     mesoscale.chain(microscale).chain(motion).chain(shared).filter(|block| !block.fields.is_empty()).collect()
 });
 

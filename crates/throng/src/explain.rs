@@ -5,7 +5,7 @@ use serde::Serialize;
 use throng_core::geom;
 use throng_core::world::View;
 use throng_mesoscale::{Look, Perceived, PerceivedGroup};
-use throng_microscale::Seen;
+use throng_microscale::{Perception, Seen};
 
 /// What one agent sees and chooses now. Velocities are m/s, places m in the scenario's coordinates.
 #[derive(Clone, Debug, Serialize)]
@@ -42,6 +42,29 @@ pub struct Explanation {
     pub half_planes: Vec<HalfPlane>,
     /// Walls that it looks at, nearest first.
     pub walls: Vec<[[f64; 2]; 2]>,
+    /// The field of costs that it perceives, where its local model makes one and did not do without.
+    pub field: Option<PerceptionField>,
+}
+
+/// A field around an agent, in lines across the way that it wants to go: the first line lies furthest behind it, the first
+/// cell of a line furthest to its left.
+#[derive(Clone, Debug, Serialize)]
+pub struct PerceptionField {
+    /// Side of a cell, m.
+    pub cell: f32,
+    /// The middle of the first cell of the first line.
+    pub first: [f64; 2],
+    /// From a cell to the next one of its line.
+    pub across: Vec2,
+    /// From a line to the next one.
+    pub along: Vec2,
+    /// Others, now and ahead, s/m².
+    pub discomfort: Vec<Vec<f32>>,
+    /// Of crossing a cell.
+    pub cost: Vec<Vec<f32>>,
+    /// What is left of the way from each cell, more or less than from where the agent stands; none where it cannot be
+    /// reached.
+    pub potential: Vec<Vec<Option<f32>>>,
 }
 
 /// Somebody who is looked at.
@@ -165,7 +188,23 @@ impl Explanation {
             walls: (seen.around.walls.iter())
                 .map(|wall| [wall.a, wall.b].map(|end| place(end - seen.ego.position)))
                 .collect(),
+            field: seen.around.perception.used.then(|| field(&seen.around.perception, place)),
         }
+    }
+}
+
+fn field(perception: &Perception, place: impl Fn(Vec2) -> [f64; 2]) -> PerceptionField {
+    let (across, along) = (-geom::left(perception.ahead) * perception.cell, perception.ahead * perception.cell);
+    let rows = |cells: &[[f32; Perception::SIDE]]| cells.iter().map(|line| line.to_vec()).collect();
+    let reached = |&value: &f32| (value < Perception::UNREACHED).then_some(value);
+    PerceptionField {
+        cell: perception.cell,
+        first: place((across + along) * (0.5 - Perception::SIDE as f32 / 2.0)),
+        across,
+        along,
+        discomfort: rows(&perception.discomfort),
+        cost: rows(&perception.cost),
+        potential: perception.potential.iter().map(|line| line.iter().map(reached).collect()).collect(),
     }
 }
 

@@ -2,10 +2,12 @@
 //! [`World::commit`].
 
 mod agents;
+mod flow;
 mod jam;
 mod movers;
 
 pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
+pub use flow::{Flow, Stream};
 pub use jam::Jam;
 pub use movers::{Mover, MoverState};
 
@@ -51,6 +53,8 @@ pub struct Gone {
 pub struct World {
     /// What must be added to positions for the scenario's coordinates.
     pub origin: DVec2,
+    /// Key of everything that agents draw.
+    pub seed: u64,
     /// Step, s.
     pub dt: f64,
     /// Steps taken.
@@ -98,6 +102,8 @@ struct Scratch {
 /// The world as a stage sees it: frozen, shared, read-only.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
+    /// Key of everything that agents draw.
+    pub seed: u64,
     /// Step, s.
     pub dt: f32,
     /// Simulated time, s.
@@ -131,6 +137,7 @@ impl World {
     pub fn new(origin: DVec2, dt: f64) -> World {
         World {
             origin,
+            seed: 0,
             dt,
             step: 0,
             agents: Agents::default(),
@@ -159,6 +166,7 @@ impl World {
     /// The world as stages see it. [`World::settle`] must have followed the last change.
     pub fn view(&self) -> View<'_> {
         View {
+            seed: self.seed,
             dt: self.dt as f32,
             time: self.time() as f32,
             step: self.step,

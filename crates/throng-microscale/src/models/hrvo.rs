@@ -5,6 +5,7 @@
 use crate::LocalModel;
 use crate::around::{Around, Ego, Others, Reach};
 use crate::velocity_obstacle::{clear_path, cone_towards, wall_planes};
+use crate::stage::Scene;
 use fearless_simd::Simd;
 use glam::Vec2;
 use throng_core::geom::{Cone, det};
@@ -31,7 +32,7 @@ impl LocalModel for Hrvo {
     }
 
     #[inline(always)]
-    fn choose<S: Simd>(&self, simd: S, ego: &Ego, around: &mut Around) -> Vec2 {
+    fn choose<S: Simd>(&self, simd: S, _scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
         around.planes.clear();
         wall_planes(ego, &around.walls, self.time_horizon_obstacles, &mut around.planes);
         around.cones.clear();

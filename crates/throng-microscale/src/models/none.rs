@@ -3,6 +3,7 @@
 
 use crate::LocalModel;
 use crate::around::{Around, Ego, Reach};
+use crate::stage::Scene;
 use fearless_simd::Simd;
 use glam::Vec2;
 use throng_core::geom::at_most;
@@ -19,7 +20,7 @@ impl LocalModel for Unaware {
     }
 
     #[inline(always)]
-    fn choose<S: Simd>(&self, _: S, ego: &Ego, _: &mut Around) -> Vec2 {
+    fn choose<S: Simd>(&self, _: S, _scene: Scene<'_>, ego: &Ego, _: &mut Around) -> Vec2 {
         at_most(ego.preferred, ego.max_speed)
     }
 }

@@ -65,13 +65,14 @@ fn block_schema(block: &catalog::Block) -> Value {
 fn field_schema(field: &Field) -> Value {
     let unit = if field.unit.is_empty() { String::new() } else { format!(" Unit: {}.", field.unit) };
     let mut schema = json!({ "description": format!("{}{unit}", field.doc), "default": field.default });
-    schema["type"] = match field.kind {
-        Kind::Flag => json!("boolean"),
-        Kind::Whole => json!("integer"),
-        Kind::Real => json!("number"),
-    };
-    if field.kind != Kind::Flag {
-        limit_schema(&mut schema, field.limit);
+    let mut number = json!({ "type": if field.kind == Kind::Whole { "integer" } else { "number" } });
+    limit_schema(&mut number, field.limit);
+    match field.kind {
+        Kind::Flag => schema["type"] = json!("boolean"),
+        Kind::Drawn => schema["anyOf"] = json!([number, { "$ref": "#/$defs/Distribution" }]),
+        Kind::Whole | Kind::Real => {
+            schema.as_object_mut().into_iter().zip(number.as_object_mut()).for_each(|(all, more)| all.append(more));
+        }
     }
     schema
 }

@@ -128,11 +128,14 @@ fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
     };
     let motion = catalog::motion(&pipeline.motion, &[&scenario.params])
         .ok_or_else(|| unknown(catalog::Stage::Motion, "motion", &pipeline.motion))?;
+    let microscale = locals(scenario)?;
+    let reads_flow = microscale.iter().any(|local| local.model.reads_flow());
     Ok(Stages {
         macroscale: catalog::macroscale(&pipeline.macroscale)
             .ok_or_else(|| unknown(catalog::Stage::Macroscale, "macroscale", &pipeline.macroscale))?,
         mesoscale: mesoscale(scenario)?,
-        microscale: locals(scenario)?,
+        world_field: reads_flow.then(|| catalog::with_settings(&[&scenario.params])),
+        microscale,
         bodies: Bodies::new(motion, catalog::with_settings(&[&scenario.params])),
     })
 }
@@ -190,6 +193,7 @@ fn origin(scenario: &Scenario) -> DVec2 {
 
 fn populate(world: &mut World, scenario: &Scenario) {
     let origin = world.origin;
+    world.seed = scenario.seed;
     for (index, cohort) in scenario.cohorts.iter().enumerate() {
         world.cohorts.push(shared(cohort, scenario, origin));
         for agent in &cohort.agents {

@@ -17,7 +17,7 @@ use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::{Detour, Gone, Status, World};
 use throng_macroscale::Macroscale;
-use throng_mesoscale::{Mesoscale, Perceived};
+use throng_mesoscale::{Mesoscale, Perceived, WorldField};
 use throng_microscale::{Microscale, Rows};
 use throng_motion::Bodies;
 
@@ -46,6 +46,8 @@ pub struct Stranded {
 struct Stages {
     macroscale: Box<dyn Macroscale>,
     mesoscale: Vec<Box<dyn Mesoscale>>,
+    /// Where a local model reads it.
+    world_field: Option<WorldField>,
     microscale: Vec<Local>,
     bodies: Bodies,
 }
@@ -115,6 +117,9 @@ impl Simulation {
             }
             for model in &mut stages.mesoscale {
                 model.run(view, intents);
+            }
+            if let Some(field) = &stages.world_field {
+                field.run(view, intents);
             }
             clock.lap(|times| &mut times.mesoscale);
 
@@ -231,6 +236,9 @@ impl Simulation {
                 perceived.groups.extend(more.groups);
                 perceived.looks.extend(more.looks);
                 model.run(view, intents);
+            }
+            if let Some(field) = &self.stages.world_field {
+                field.run(view, intents);
             }
         });
         let adapted = Vec2::new(intents.vx[row], intents.vy[row]);

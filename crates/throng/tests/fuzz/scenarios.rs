@@ -171,11 +171,19 @@ impl Writer<'_, '_> {
                     Kind::Whole => {
                         format!("{:.0}", self.draws.uniform(low, high.min(80.0) + 1.0).floor().min(high))
                     }
-                    Kind::Real if self.draws.chance(0.6) => {
+                    Kind::Drawn if self.draws.chance(0.3) => {
+                        let (a, b) = (self.draws.uniform(low, high), self.draws.uniform(low, high));
+                        match self.draws.below(3) {
+                            0 => format!("{{ uniform = [{}, {}] }}", a.min(b), a.max(b)),
+                            1 => format!("{{ normal = [{a}, 1.0], min = {}, max = {} }}", a.min(b), a.max(b)),
+                            _ => format!("{{ uniform = [{a}, {b}] }}"),
+                        }
+                    }
+                    Kind::Real | Kind::Drawn if self.draws.chance(0.6) => {
                         let default = if let Value::Number(number) = field.default { number } else { 1.0 };
                         (default * self.draws.magnitude(0.1, 10.0)).clamp(low, high).to_string()
                     }
-                    Kind::Real => {
+                    Kind::Real | Kind::Drawn => {
                         let smallest = if field.limit.low_included { low } else { low + 1e-6 };
                         self.number(smallest, high)
                     }

@@ -8,7 +8,7 @@ use throng_core::params::Params;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, Mover, Status, World};
 use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
-use throng_microscale::{Hrvo, Local, Microscale, Orca, Patience, Rows, Rvo, Unaware, Vo};
+use throng_microscale::{Hrvo, Hybrid, Local, Microscale, Orca, Patience, Rows, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Bodies, Holonomic, Motion, Separation};
 
 /// Numbers of every size that the engine promises to stand: up to 1e6 m and 1e6 m/s.
@@ -102,7 +102,7 @@ fn params<P: Params>(draws: &mut Draws<'_>) -> P {
         let value = match field.kind {
             Kind::Flag => Value::Flag(draws.chance(0.5)),
             Kind::Whole => Value::Number(draws.pick(&[low, high, 1.0f64.max(low)])),
-            Kind::Real => Value::Number(draws.magnitude(low.max(1e-6), high.max(1e-6)).clamp(low, high)),
+            Kind::Real | Kind::Drawn => Value::Number(draws.magnitude(low.max(1e-6), high.max(1e-6)).clamp(low, high)),
         };
         let _ = params.set(field.name, value);
     }
@@ -111,11 +111,12 @@ fn params<P: Params>(draws: &mut Draws<'_>) -> P {
 
 fn local(draws: &mut Draws<'_>) -> Box<dyn Microscale> {
     let patience: Patience = params(draws);
-    match draws.below(5) {
+    match draws.below(6) {
         0 => Box::new(Local { model: params::<Vo>(draws), patience }),
         1 => Box::new(Local { model: params::<Rvo>(draws), patience }),
         2 => Box::new(Local { model: params::<Hrvo>(draws), patience }),
         3 => Box::new(Local { model: params::<Orca>(draws), patience }),
+        4 => Box::new(Local { model: params::<Hybrid>(draws), patience }),
         _ => Box::new(Local { model: params::<Unaware>(draws), patience }),
     }
 }

@@ -4,12 +4,11 @@ use super::{Checker, FARTHEST, LARGEST, LONGEST_TIME, MOST_AGENTS};
 use crate::catalog::Stage;
 use crate::scenario::Settings;
 use crate::scenario::file::{CircleFile, CohortFile, GoalFile, GridFile, PlaceFile};
-use crate::scenario::number::Draw;
 use crate::scenario::path::KeyPath;
 use crate::scenario::place::Layout;
 use glam::DVec2;
 use std::collections::BTreeSet;
-use throng_core::params::Limit;
+use throng_core::params::{Draw, Limit};
 
 /// A checked cohort whose members have no place yet.
 pub(super) struct Draft<'a> {

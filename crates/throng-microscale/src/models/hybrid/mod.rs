@@ -1,0 +1,139 @@
+//! # A field of perception for every agent (Park, Cao, Quek 2012)
+//! Each agent sees a small grid of its surroundings, in which others make the places where they are and will be
+//! uncomfortable. It goes down the slope of what is left of its way, and as fast as the crowd that it goes into.
+//!
+//! What the paper says, and what was taken:
+//! - Equation 1 has `min` and equation 3 `max` of the cost and δ, which is infinite in walls and 0 elsewhere. Only `max`
+//!   makes walls infinite. Thin walls lie between cells and not in them, so here they close the way between two cells
+//!   (`eikonal::Sills`), and cells in which the body would touch a wall are dear.
+//! - The cost of a metre is α + (β + γσ) / f + ε·d: time is length over the speed f that the agent prefers, σ the
+//!   discomfort, d the distance to the middle of those it walks together with.
+//! - Equation 2 divides by ∇‖φ‖; what is meant is the unit vector -∇φ / ‖∇φ‖, which is also the n_θ that v̄ is multiplied
+//!   with. As it stands nobody would begin to walk, because there is no flow where nobody is: as in the work that it
+//!   comes from (Treuille et al. 2006) the speed goes from the agent's own, where it is empty, to that of the flow, where
+//!   it is dense. Nobody is pushed back by a flow that comes towards it; it stands.
+//! - The agent's own part of the world field is taken out before it is read: nobody is carried along by itself.
+//! - The grid lies along the way that the agent wants to go, so that sixteen cells across are worked on at once, and straight
+//!   on is exact. Around it φ is what is left of the way to the next stop as the crow flies, and not only the one cell of
+//!   the local goal: whoever stands there would close the way.
+//! - σ is multiplied with the time between its steps: so it does not depend on how many there are.
+//! - Wide bodies count in all cells that they cover.
+//! - Where nobody makes the straight way uncomfortable no other can cost less, and the field is not solved (`shortcut`).
+//!
+//! That people do not walk through one another is not only the field's doing, though the paper says so: see `apart`.
+
+mod eikonal;
+mod field;
+
+use crate::LocalModel;
+use crate::around::{Around, Ego, Reach};
+use crate::stage::Scene;
+use fearless_simd::Simd;
+use field::Weights;
+use glam::Vec2;
+use throng_core::params::Draw;
+
+pub use field::Perception;
+
+throng_core::params! {
+    /// A field of perception for every agent: it goes down the slope of a small field of costs around it, as fast as the flow ahead.
+    pub struct Hybrid("hybrid") {
+        /// Side of a cell of the perception field, which has 16 a side.
+        cell: f32 = 0.5, "m", Limit::from(0.05).up_to(100.0);
+        /// Weight of a way's length (α).
+        length: Draw = Draw::Fixed(1.0), "1/m", Limit::from(0.0).up_to(1000.0);
+        /// Weight of the time that it takes (β).
+        time: Draw = Draw::Fixed(1.0), "1/s", Limit::from(0.0).up_to(1000.0);
+        /// Weight of others' closeness (γ).
+        discomfort: Draw = Draw::Fixed(1.0), "m2/s", Limit::from(0.0).up_to(1000.0);
+        /// Weight of the distance to the middle of those it walks together with (ε).
+        cohesion: Draw = Draw::Fixed(0.5), "1/m2", Limit::from(0.0).up_to(1000.0);
+        /// How far ahead others are advanced.
+        look: f32 = 2.0, "s", Limit::from(0.0).up_to(60.0);
+        /// In so many steps (τ).
+        steps: usize = 8, "", Limit::from(1.0).up_to(64.0);
+        /// How far ahead the flow is read.
+        offset: f32 = 0.8, "m", Limit::from(0.0).up_to(100.0);
+        /// Below this density ahead an agent walks as fast as it prefers.
+        free_density: f32 = 0.6, "1/m2", Limit::from(0.0).up_to(100.0);
+        /// From this density on it walks as fast as the flow.
+        full_density: f32 = 2.0, "1/m2", Limit::above(0.0).up_to(100.0);
+        /// Whoever is further than this ahead of the middle of those it walks together with waits for them.
+        wait: f32 = 2.0, "m", Limit::above(0.0).up_to(1000.0);
+        /// Whether the field is left out where nobody is in the straight way. It finds the same, but for its cells; only time is spared.
+        shortcut: bool = true, "", Limit::from(0.0);
+        /// Others further away than this are not perceived.
+        neighbor_distance: f32 = 5.0, "m", Limit::from(0.0).up_to(1000.0);
+        /// At most this many others are perceived, the nearest ones.
+        max_neighbors: usize = 16, "", Limit::from(0.0).up_to(64.0);
+        /// How far ahead walls are perceived.
+        time_horizon_obstacles: f32 = 2.5, "s", Limit::above(0.0).up_to(1000.0);
+    }
+}
+
+impl LocalModel for Hybrid {
+    fn reach(&self) -> Reach {
+        Reach {
+            neighbor_distance: self.neighbor_distance,
+            max_neighbors: self.max_neighbors,
+            time_horizon_obstacles: self.time_horizon_obstacles,
+        }
+    }
+
+    fn reads_flow(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
+        let speed = ego.preferred.length();
+        let middle = scene.middle(ego.row);
+        let alone = self.shortcut && around.others.len == 0 && around.walls.is_empty() && middle.is_none();
+        if speed == 0.0 || alone {
+            return ego.preferred;
+        }
+        let weights = self.weights(scene, ego.row);
+        let ahead = ego.preferred / speed;
+        let Around { others, walls, perception, .. } = around;
+        perception.begin(self.cell, ahead, weights.cost_of_a_metre(speed));
+        perception.add_others(simd, others, self.look, self.steps);
+        let bound = !walls.is_empty() || middle.is_some();
+        if self.shortcut && !bound && perception.is_free_ahead() {
+            return ahead * self.speed(scene, ego, ahead, speed);
+        }
+        perception.weigh(simd, &weights, speed, middle.map(|middle| middle - ego.position));
+        perception.add_walls(simd, walls, ego.position, ego.radius);
+        perception.solve(simd, (scene.intents.aim[ego.row] - ego.position).length());
+        let Some(downhill) = perception.downhill() else { return Vec2::ZERO };
+        downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, middle)
+    }
+}
+
+impl Hybrid {
+    /// How somebody weighs its ways: its own draws.
+    fn weights(&self, scene: Scene<'_>, row: usize) -> Weights {
+        let draws = [self.length, self.time, self.discomfort, self.cohesion];
+        let (seed, id) = (scene.view.seed, scene.view.agents.id[row]);
+        let mut parameter = 0;
+        let [length, time, discomfort, cohesion] = draws.map(|draw| {
+            parameter += 1;
+            draw.of(seed, id, parameter)
+        });
+        Weights { length, time, discomfort, cohesion }
+    }
+
+    /// Equation 2: as fast as preferred where it is empty ahead, as the flow where it is dense.
+    fn speed(&self, scene: Scene<'_>, ego: &Ego, direction: Vec2, preferred: f32) -> f32 {
+        let Some(flow) = &scene.intents.flow else { return preferred };
+        let ahead = flow.read(ego.position + self.offset * direction, (ego.position, ego.velocity));
+        let dense = (ahead.density - self.free_density) / (self.full_density - self.free_density).max(1e-3);
+        let along = ahead.velocity.dot(direction).clamp(0.0, preferred);
+        preferred + (along - preferred) * dense.clamp(0.0, 1.0)
+    }
+
+    /// The part of its speed with which somebody goes on who is ahead of those it walks together with.
+    fn patience_with(&self, ego: &Ego, ahead: Vec2, middle: Option<Vec2>) -> f32 {
+        let lead = middle.map_or(0.0, |middle| (ego.position - middle).dot(ahead));
+        (2.0 - lead / self.wait).clamp(0.0, 1.0)
+    }
+}
