@@ -231,7 +231,7 @@ pub struct CircleFile {
     pub start_angle: f64,
 }
 
-/// Where agents want to be: exactly one of `point`, `points`, `antipodal`, `offset`, `polygon`.
+/// Where agents want to be: exactly one of `point`, `points`, `antipodal`, `offset`, `random`, `polygon`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GoalFile {
@@ -247,6 +247,9 @@ pub struct GoalFile {
     /// Each at its start, moved by this, m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<Point>,
+    /// Each at a point of this area that chance decides, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random: Option<Vec<Point>>,
     /// Anywhere inside this area, m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub polygon: Option<Vec<Point>>,

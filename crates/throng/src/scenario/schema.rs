@@ -14,7 +14,7 @@ pub fn schema() -> Value {
     name_models(&mut definitions["PipelineFile"]["properties"]);
     definitions["CohortFile"]["properties"]["microscale"]["enum"] = optional(Stage::Microscale);
     one_of(&mut definitions["PlaceFile"], &["grid", "points", "circle", "polygon"]);
-    one_of(&mut definitions["GoalFile"], &["point", "points", "antipodal", "offset", "polygon"]);
+    one_of(&mut definitions["GoalFile"], &["point", "points", "antipodal", "offset", "random", "polygon"]);
     one_of(&mut definitions["EventFile"], &["add_obstacle", "remove_obstacle", "retarget"]);
     describe(&mut definitions["CohortFile"]["properties"]["params"], &params);
     describe(&mut schema["properties"]["params"], &params);

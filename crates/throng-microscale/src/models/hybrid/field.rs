@@ -2,15 +2,15 @@
 
 use super::eikonal::{self, BLOCKED, Cells, Problem, Rim, SIDE, Sills};
 use crate::around::Others;
-use fearless_simd::{Simd, f32x16, prelude::*};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
-use throng_core::geom::left;
+use throng_core::geom::{det, left};
 use throng_core::space::{Blob, Wall};
 
 /// Half of the cells a side: the agent stands in the middle, where four cells meet.
 const HALF: f32 = SIDE as f32 / 2.0;
 /// A place where the body would touch a wall counts as so many.
-const TOUCHED: f32 = 10.0;
+const TOUCHED: f32 = 3.0;
 
 /// How an agent weighs its ways, see [`Hybrid`](super::Hybrid).
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +48,17 @@ pub struct Perception {
     around: [[f32; SIDE + 2]; SIDE + 2],
     sills: Sills,
     has_sills: bool,
+    /// Around the field: whether a wall hides the next stop from there.
+    hidden: Hidden,
+    /// Of the four cells in the middle: whether a wall lies between them and the agent.
+    apart: [bool; 4],
     cost_of_a_metre: f32,
 }
+
+/// By side of the field, in bits: below, above, before and behind it.
+type Hidden = [u32; 4];
+/// Behind the agent, and behind it on both sides: nobody turns back because of what is ahead within a few metres.
+const BEHIND: Hidden = [0xffff, 0, 0xff, 0xff];
 
 /// Places of people, in cells, that wait to be added sixteen at a time.
 #[derive(Default)]
@@ -82,6 +91,8 @@ impl Default for Perception {
             around: [[0.0; SIDE + 2]; SIDE + 2],
             sills: Sills::NONE,
             has_sills: false,
+            hidden: BEHIND,
+            apart: [false; 4],
             cost_of_a_metre: 1.0,
         }
     }
@@ -98,7 +109,7 @@ impl Perception {
         (self.cell, self.ahead, self.cost_of_a_metre) = (cell, ahead, cost_of_a_metre);
         self.around = [[0.0; SIDE + 2]; SIDE + 2];
         if std::mem::take(&mut self.has_sills) {
-            self.sills = Sills::NONE;
+            (self.sills, self.hidden, self.apart) = (Sills::NONE, BEHIND, [false; 4]);
         }
     }
 
@@ -193,14 +204,31 @@ impl Perception {
         }
     }
 
-    /// Closes the way through walls, and makes it dear to touch one.
+    /// Closes the way through walls, and makes it dear to touch one. The next stop lies so far straight on.
     #[inline(always)]
-    pub fn add_walls<S: Simd>(&mut self, simd: S, walls: &[Wall], from: Vec2, radius: f32) {
+    pub fn add_walls<S: Simd>(&mut self, simd: S, walls: &[Wall], from: Vec2, radius: f32, distance: f32) {
+        let aim = Vec2::new(HALF, HALF + distance / self.cell);
         for wall in walls {
             let ends = [wall.a, wall.b].map(|end| self.turned(end - from) / self.cell + HALF);
             self.has_sills = true;
             self.close(ends);
             self.keep_off(simd, ends, radius / self.cell);
+            self.hide(simd, ends, aim);
+            for (apart, cell) in self.apart.iter_mut().zip(MIDDLE_FOUR) {
+                *apart |= crosses([Vec2::splat(HALF), cell], ends);
+            }
+        }
+    }
+
+    /// Notes from where around the field a wall hides the next stop: what is left from there is not known.
+    #[inline(always)]
+    fn hide<S: Simd>(&mut self, simd: S, ends: [Vec2; 2], aim: Vec2) {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let middles = f32x16::from_slice(simd, &MIDDLES);
+        let (low, high) = (splat(-0.5), splat(SIDE as f32 + 0.5));
+        let sides = [(middles, low), (middles, high), (low, middles), (high, middles)];
+        for (hidden, (x, y)) in self.hidden.iter_mut().zip(sides) {
+            *hidden |= hides(simd, ends, aim, [x, y]);
         }
     }
 
@@ -249,7 +277,7 @@ impl Perception {
         // Closer than this, where it lies would be a matter of rounding.
         let distance = (distance / self.cell).clamp(2.0, 1e6);
         let (aim, cost) = (Vec2::new(HALF, HALF + distance), self.cell * self.cost_of_a_metre);
-        let rim = rim(simd, aim, cost);
+        let rim = rim(simd, aim, cost, self.hidden);
         self.potential = [[BLOCKED; SIDE]; SIDE];
         if aim.y < SIDE as f32 {
             let nearest = aim.y.floor() as usize;
@@ -267,11 +295,14 @@ impl Perception {
     /// The unit vector in the world down the slope where the agent stands; `None` where there is none.
     pub fn downhill(&self) -> Option<Vec2> {
         let middle = SIDE / 2;
-        let at = |x: usize, y: usize| self.potential[middle - 1 + y][middle - 1 + x];
-        let slope = Vec2::new(
-            at(1, 0) + at(1, 1) - at(0, 0) - at(0, 1),
-            at(0, 1) + at(1, 1) - at(0, 0) - at(1, 0),
-        );
+        let mut four = [0, 1, 2, 3].map(|i| self.potential[middle - 1 + i / 2][middle - 1 + i % 2]);
+        let known = |i: &usize| !self.apart[*i] && four[*i] < Self::UNREACHED;
+        // What is beyond a wall attracts nobody.
+        let most = (0..4).filter(known).map(|i| four[i]).reduce(f32::max)?;
+        for i in 0..4 {
+            four[i] = if self.apart[i] { most } else { four[i].min(most) };
+        }
+        let slope = Vec2::new(four[1] + four[3] - four[0] - four[2], four[2] + four[3] - four[0] - four[1]);
         let downhill = -slope.try_normalize()?;
         Some(downhill.x * -left(self.ahead) + downhill.y * self.ahead)
     }
@@ -300,7 +331,7 @@ const SETTLED: f32 = 3e-3;
 /// What is left of the way from outside: straight to the next stop. Less what is left for the agent itself: far from its stop
 /// rounding would leave nothing of the differences.
 #[inline(always)]
-fn rim<S: Simd>(simd: S, aim: Vec2, cost: f32) -> Rim {
+fn rim<S: Simd>(simd: S, aim: Vec2, cost: f32, hidden: Hidden) -> Rim {
     let splat = |value: f32| f32x16::splat(simd, value);
     let middles = f32x16::from_slice(simd, &MIDDLES);
     let offsets = middles - splat(HALF);
@@ -311,6 +342,10 @@ fn rim<S: Simd>(simd: S, aim: Vec2, cost: f32) -> Rim {
     (detour(simd, offsets, behind, distance) * cost).store_slice(&mut rim.above);
     (detour(simd, before, offsets, distance) * cost).store_slice(&mut rim.before);
     (detour(simd, behind, offsets, distance) * cost).store_slice(&mut rim.behind);
+    for (line, hidden) in [&mut rim.below, &mut rim.above, &mut rim.before, &mut rim.behind].into_iter().zip(hidden) {
+        let hidden = mask32x16::from_bitmask(simd, u64::from(hidden));
+        hidden.select(splat(BLOCKED), f32x16::from_slice(simd, line)).store_slice(line);
+    }
     rim
 }
 
@@ -328,6 +363,33 @@ fn detour<S: Simd>(simd: S, x: f32x16<S>, y: f32x16<S>, distance: f32) -> f32x16
 #[inline(always)]
 fn beside(cell: i32) -> usize {
     cell.wrapping_add(1) as usize
+}
+
+/// The middles of the four cells around the agent, in cells.
+const MIDDLE_FOUR: [Vec2; 4] = [
+    Vec2::new(HALF - 0.5, HALF - 0.5),
+    Vec2::new(HALF + 0.5, HALF - 0.5),
+    Vec2::new(HALF - 0.5, HALF + 0.5),
+    Vec2::new(HALF + 0.5, HALF + 0.5),
+];
+
+/// From which of sixteen places a wall hides another one, in bits.
+#[inline(always)]
+fn hides<S: Simd>(simd: S, [a, b]: [Vec2; 2], aim: Vec2, [x, y]: [f32x16<S>; 2]) -> u32 {
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let (way, zero) = (b - a, splat(0.0));
+    let (to_x, to_y) = (splat(aim.x) - x, splat(aim.y) - y);
+    let side_a = to_x * (splat(a.y) - y) - to_y * (splat(a.x) - x);
+    let side_b = to_x * (splat(b.y) - y) - to_y * (splat(b.x) - x);
+    let side_here = splat(way.x) * (y - splat(a.y)) - splat(way.y) * (x - splat(a.x));
+    let side_there = splat(det(way, aim - a));
+    ((side_a * side_b).simd_lt(zero) & (side_here * side_there).simd_lt(zero)).to_bitmask() as u32
+}
+
+/// Whether two segments cross.
+fn crosses([p, q]: [Vec2; 2], [a, b]: [Vec2; 2]) -> bool {
+    let (way, wall) = (q - p, b - a);
+    det(way, a - p) * det(way, b - p) < 0.0 && det(wall, p - a) * det(wall, q - a) < 0.0
 }
 
 /// Where a segment crosses the line of a height.

@@ -16,9 +16,12 @@
 //! - The grid lies along the way that the agent wants to go, so that sixteen cells across are worked on at once, and straight
 //!   on is exact. Around it φ is what is left of the way to the next stop as the crow flies, and not only the one cell of
 //!   the local goal: whoever stands there would close the way.
+//! - Velocities change over a short time (`relaxation`): close to walls and bodies the slope of so coarse a field turns from
+//!   step to step, and nobody trembles like that.
 //! - σ is multiplied with the time between its steps: so it does not depend on how many there are.
 //! - Wide bodies count in all cells that they cover.
-//! - Where nobody makes the straight way uncomfortable no other can cost less, and the field is not solved (`shortcut`).
+//! - Where nobody makes the straight way uncomfortable no other can cost less, and the field is not solved (`shortcut`). The
+//!   next stop is in sight, so that no wall is in that way either; what touches one slides along it.
 //!
 //! That people do not walk through one another is not only the field's doing, though the paper says so: see `apart`.
 
@@ -28,6 +31,7 @@ mod field;
 use crate::LocalModel;
 use crate::around::{Around, Ego, Reach};
 use crate::stage::Scene;
+use crate::velocity_obstacle::{closest, wall_planes};
 use fearless_simd::Simd;
 use field::Weights;
 use glam::Vec2;
@@ -58,6 +62,10 @@ throng_core::params! {
         free_density: f32 = 0.6, "1/m2", Limit::from(0.0).up_to(100.0);
         /// From this density on it walks as fast as the flow.
         full_density: f32 = 2.0, "1/m2", Limit::above(0.0).up_to(100.0);
+        /// The part of its preferred speed that nobody falls below, however the crowd ahead flows: two who read that the other stands would stand for ever.
+        creep: f32 = 0.15, "", Limit::from(0.0).up_to(1.0);
+        /// How long it takes to change velocity where something is in the way.
+        relaxation: f32 = 0.25, "s", Limit::from(0.0).up_to(100.0);
         /// Whoever is further than this ahead of the middle of those it walks together with waits for them.
         wait: f32 = 2.0, "m", Limit::above(0.0).up_to(1000.0);
         /// Whether the field is left out where nobody is in the straight way. It finds the same, but for its cells; only time is spared.
@@ -97,17 +105,36 @@ impl LocalModel for Hybrid {
         let Around { others, walls, perception, .. } = around;
         perception.begin(self.cell, ahead, weights.cost_of_a_metre(speed));
         perception.add_others(simd, others, self.look, self.steps);
-        let bound = !walls.is_empty() || middle.is_some();
-        if self.shortcut && !bound && perception.is_free_ahead() {
-            return ahead * self.speed(scene, ego, ahead, speed);
+        if self.shortcut && middle.is_none() && perception.is_free_ahead() {
+            let velocity = ahead * self.speed(scene, ego, ahead, speed);
+            return along_walls(simd, ego, around, velocity);
         }
         perception.weigh(simd, &weights, speed, middle.map(|middle| middle - ego.position));
-        perception.add_walls(simd, walls, ego.position, ego.radius);
-        perception.solve(simd, (scene.intents.aim[ego.row] - ego.position).length());
-        let Some(downhill) = perception.downhill() else { return Vec2::ZERO };
-        downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, middle)
+        let distance = scene.intents.aim[ego.row].distance(ego.position);
+        perception.add_walls(simd, walls, ego.position, ego.radius, distance);
+        perception.solve(simd, distance);
+        // Where everything around is closed, walls are for the motion to keep.
+        let downhill = perception.downhill().unwrap_or(ahead);
+        let velocity = downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, middle);
+        let velocity = ego.velocity + (velocity - ego.velocity) * (ego.dt / self.relaxation.max(ego.dt));
+        along_walls(simd, ego, around, velocity)
     }
 }
+
+/// The permitted velocity closest to one: cells are too coarse to say how to go along a wall that is touched.
+#[inline(always)]
+fn along_walls<S: Simd>(simd: S, ego: &Ego, around: &mut Around, velocity: Vec2) -> Vec2 {
+    let Around { walls, planes, projected, .. } = around;
+    planes.clear();
+    if walls.is_empty() {
+        return velocity;
+    }
+    wall_planes(ego, walls, TOUCH, planes);
+    closest(simd, planes, projected, velocity, ego.max_speed)
+}
+
+/// How long before it is touched a wall turns a velocity aside, s.
+const TOUCH: f32 = 0.3;
 
 impl Hybrid {
     /// How somebody weighs its ways: its own draws.
@@ -127,7 +154,7 @@ impl Hybrid {
         let Some(flow) = &scene.intents.flow else { return preferred };
         let ahead = flow.read(ego.position + self.offset * direction, (ego.position, ego.velocity));
         let dense = (ahead.density - self.free_density) / (self.full_density - self.free_density).max(1e-3);
-        let along = ahead.velocity.dot(direction).clamp(0.0, preferred);
+        let along = ahead.velocity.dot(direction).clamp(self.creep * preferred, preferred);
         preferred + (along - preferred) * dense.clamp(0.0, 1.0)
     }
 

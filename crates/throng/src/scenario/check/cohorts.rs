@@ -33,6 +33,7 @@ pub(super) enum Target {
     Points(Vec<DVec2>),
     Antipodal(DVec2),
     Offset(DVec2),
+    Random(Vec<DVec2>),
     Area(Vec<DVec2>),
 }
 
@@ -182,25 +183,28 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn target(&mut self, path: &KeyPath, goal: &GoalFile) -> Option<Target> {
-        let GoalFile { point, points, antipodal, offset, polygon } = goal;
-        match (point, points, antipodal, offset, polygon) {
-            (Some(point), None, None, None, None) => {
+        let GoalFile { point, points, antipodal, offset, random, polygon } = goal;
+        match (point, points, antipodal, offset, random, polygon) {
+            (Some(point), None, None, None, None, None) => {
                 Some(Target::Point(self.point(&path.then("point"), *point)))
             }
-            (None, Some(points), None, None, None) => {
+            (None, Some(points), None, None, None, None) => {
                 Some(Target::Points(self.some_points(&path.then("points"), points)))
             }
-            (None, None, Some(center), None, None) => {
+            (None, None, Some(center), None, None, None) => {
                 Some(Target::Antipodal(self.point(&path.then("antipodal"), *center)))
             }
-            (None, None, None, Some(offset), None) => {
+            (None, None, None, Some(offset), None, None) => {
                 Some(Target::Offset(self.point(&path.then("offset"), *offset)))
             }
-            (None, None, None, None, Some(polygon)) => {
+            (None, None, None, None, Some(area), None) => {
+                Some(Target::Random(self.area(&path.then("random"), area)?))
+            }
+            (None, None, None, None, None, Some(polygon)) => {
                 Some(Target::Area(self.area(&path.then("polygon"), polygon)?))
             }
             _ => {
-                self.report.say(path, "needs exactly one of point, points, antipodal, offset, polygon");
+                self.report.say(path, "needs exactly one of point, points, antipodal, offset, random, polygon");
                 None
             }
         }
