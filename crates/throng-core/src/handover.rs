@@ -1,6 +1,6 @@
 //! What one stage hands to the next: columns in the rows' order of this step, kept from step to step.
 
-use crate::world::{Detour, Jam};
+use crate::world::{Detour, Jam, RouteChange};
 use glam::Vec2;
 
 /// From the macroscale, adapted by the mesoscale: the velocity an agent would like to have, m/s.
@@ -16,6 +16,8 @@ pub struct Intents {
     pub detour: Vec<Detour>,
     /// Where walkers get on slowly, in steps in which the mesoscale has looked.
     pub jam: Option<Jam>,
+    /// Routes that the macroscale wants remembered otherwise than they are, one change for each agent at most.
+    pub routes: Vec<RouteChange>,
 }
 
 /// From the microscale: the velocity an agent has chosen.

@@ -2,12 +2,14 @@
 
 mod body;
 mod cells;
+mod layout;
 mod nearest;
 mod sparse;
 mod walls;
 
 pub use body::{ARRIVED, Body, Columns, plight};
 pub use cells::Cells;
+pub use layout::Layout;
 pub use nearest::{Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, lanes_below, nearest, rows_within};
 pub use sparse::{SparseGrid, TILE, cell_of};
 pub use walls::{Wall, Walls};

@@ -5,7 +5,7 @@
 //! order in which nodes are looked at changes that, so somebody gets the same answer from whichever search was made.
 
 use super::graph::{Eye, Graph};
-use super::space::Place;
+use crate::space::Place;
 use super::tree::{Entry, entry};
 use glam::DVec2;
 use std::cmp::Reverse;
