@@ -6,6 +6,7 @@ use common::oracle::route_clearance;
 use common::{Walker, block, length, obstacle, outline, routes, row, world};
 use glam::Vec2;
 use proptest::prelude::*;
+use std::time::{Duration, Instant};
 use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Guide, Terrain, World};
@@ -96,7 +97,9 @@ fn maps() -> impl Strategy<Value = Vec<Wall>> {
         for (low, w, h) in blocks {
             walls.extend(obstacle(&block(low.into(), [low.x + w, low.y + h])));
         }
-        walls.extend(lines.into_iter().map(|(at, angle, length)| open(at, at + Vec2::from_angle(angle) * length)));
+        walls.extend(
+            lines.into_iter().map(|(at, angle, length)| open(at, at + Vec2::from_angle(angle) * length)),
+        );
         walls
     })
 }
@@ -156,7 +159,9 @@ fn a_maze_of_rooms_is_walked_through() {
 
 #[test]
 fn a_thin_wall_is_not_walked_through_and_no_way_is_told() {
-    let walls = [outline(&block([0.0, 0.0], [20.0, 10.0])), vec![open(Vec2::new(10.1, 0.0), Vec2::new(10.1, 10.0))]].concat();
+    let walls =
+        [outline(&block([0.0, 0.0], [20.0, 10.0])), vec![open(Vec2::new(10.1, 0.0), Vec2::new(10.1, 10.0))]]
+            .concat();
     let walker = Walker { from: Vec2::new(4.0, 5.0), to: Vec2::new(15.0, 5.0), radius: 0.25 };
     let world = world(walls, &[walker]);
     let mut planner = planner(MapField::default());
@@ -171,7 +176,9 @@ fn a_thin_wall_is_not_walked_through_and_no_way_is_told() {
 fn whoever_stands_in_an_obstacle_or_wants_into_one_breaks_nothing() {
     let walls = obstacle(&block([0.0, 0.0], [6.0, 6.0]));
     let (inside, outside) = (Vec2::new(3.0, 3.0), Vec2::new(20.0, 3.0));
-    for (from, to) in [(inside, outside), (outside, inside), (Vec2::ZERO, outside), (outside, Vec2::new(6.0, 6.0))] {
+    for (from, to) in
+        [(inside, outside), (outside, inside), (Vec2::ZERO, outside), (outside, Vec2::new(6.0, 6.0))]
+    {
         let found = route(walls.clone(), Walker { from, to, radius: 0.25 });
         assert_eq!(found.is_none(), from == inside || to == inside, "{from} to {to}: {found:?}");
     }
@@ -181,13 +188,15 @@ fn whoever_stands_in_an_obstacle_or_wants_into_one_breaks_nothing() {
 fn huge_maps_and_far_agents_are_planned_for() {
     let far = 1e6;
     let walls = obstacle(&block([-2.0, -5.0], [2.0, 5.0]));
-    for (from, to) in [([-far, 0.3], [far, 0.1]), ([-9.0, 0.0], [far, 1.0]), ([-far, -far], [9.0, 0.5])] {
+    for (from, to) in [([-far, 0.3], [far, 0.1]), ([-9.0, 0.0], [far, 1.0]), ([-far, -far], [9.0, 9.0])] {
         let found = route(walls.clone(), Walker { from: from.into(), to: to.into(), radius: 0.25 });
         let found = found.unwrap_or_else(|| panic!("{from:?} {to:?}"));
         assert!(is_clear(&found, &walls, 0.25) && found.len() >= 3 && found.len() < 8, "{found:?}");
     }
-    let city = [obstacle(&block([-far, -far], [-10.0, far])), obstacle(&block([10.0, -far], [far, far]))].concat();
-    let found = route(city, Walker { from: Vec2::new(0.0, -far - 9e4), to: Vec2::new(0.0, far + 9e4), radius: 0.25 });
+    let city =
+        [obstacle(&block([-far, -far], [-10.0, far])), obstacle(&block([10.0, -far], [far, far]))].concat();
+    let found =
+        route(city, Walker { from: Vec2::new(0.0, -far - 9e4), to: Vec2::new(0.0, far + 9e4), radius: 0.25 });
     assert!(found.is_some());
 }
 
@@ -218,16 +227,25 @@ fn routes_are_followed_to_the_goal() {
     walls.extend(wall_with_door(Vec2::X, Vec2::new(5.0, 10.0), 1.2, 0.3));
     walls.extend(wall_with_door(Vec2::X, Vec2::new(24.0, 20.0), 1.2, 0.0));
     let walkers: Vec<Walker> = (0..12)
-        .map(|i| Walker { from: Vec2::new(2.0 * i as f32 + 3.0, 3.0), to: Vec2::new(25.0 - 2.0 * i as f32, 27.0), radius: 0.25 })
+        .map(|i| Walker {
+            from: Vec2::new(2.0 * i as f32 + 3.0, 3.0),
+            to: Vec2::new(25.0 - 2.0 * i as f32, 27.0),
+            radius: 0.25,
+        })
         .collect();
     let mut world = world(walls, &walkers);
     let best: Vec<f64> = routes(&world).iter().map(|route| length(route.as_ref().unwrap())).collect();
     let mut planner = planner(MapField::default());
-    let walked = walk(&mut world, &mut planner, 600);
+    let walked = walk(&mut world, &mut planner, 900);
     for (id, walker) in walkers.iter().enumerate() {
         let at = world.view().position(row(&world, id));
         assert!(at.distance(walker.to) < 0.01, "{id} is at {at}");
-        assert!(f64::from(walked[id]) < 1.04 * best[id] + 0.3, "{id} walked {} m instead of {}", walked[id], best[id]);
+        assert!(
+            f64::from(walked[id]) < 1.04 * best[id] + 0.3,
+            "{id} walked {} m instead of {}",
+            walked[id],
+            best[id]
+        );
     }
 }
 
@@ -268,5 +286,48 @@ fn one_who_was_pushed_aside_finds_another_way() {
     world.set_walls(Walls::new(walls, 2.0));
     world.settle();
     walk(&mut world, &mut planner, 400);
-    assert!(world.view().position(0).distance(walker.to) < 0.01);
+    assert!(
+        world.view().position(0).distance(walker.to) < 0.01,
+        "{:?}, {:?}",
+        world.agents.row(0),
+        world.routes.of(0)
+    );
+}
+
+/// The paper's crossing individuals: 20,000 with goals of their own on 2,048 m. Once planned, a step is to follow.
+#[test]
+fn to_follow_takes_next_to_nothing() {
+    let spread = |i: u32, factor: u32| (i.wrapping_mul(factor) >> 8) as f32 / (1 << 24) as f32 * 2048.0;
+    let place = |i: u32, a: u32, b: u32| Vec2::new(spread(i, a), spread(i, b));
+    let walkers: Vec<Walker> = (0..20_000)
+        .map(|i| Walker {
+            from: place(i, 2_654_435_761, 2_246_822_519),
+            to: place(i, 3_266_489_917, 668_265_263),
+            radius: 0.25,
+        })
+        .collect();
+    let blocks = (0..16).flat_map(|i| {
+        let low = Vec2::new((i % 4) as f32, (i / 4) as f32) * 500.0 + 200.0;
+        obstacle(&block(low.into(), [low.x + 60.0, low.y + 90.0]))
+    });
+    for (name, walls) in [("open", vec![]), ("among blocks", blocks.collect())] {
+        let mut world = world(walls, &walkers);
+        let mut planner = planner(MapField::default());
+        let begin = Instant::now();
+        walk(&mut world, &mut planner, 1);
+        let first = begin.elapsed();
+        let mut intents = Intents::default();
+        intents.resize(walkers.len());
+        let mut steps: Vec<Duration> = Vec::new();
+        for _ in 0..30 {
+            let begin = Instant::now();
+            planner.run(world.view(), &mut intents);
+            steps.push(begin.elapsed());
+            walk(&mut world, &mut planner, 1);
+        }
+        steps.sort_unstable();
+        println!("{name}: the first step takes {first:?}, a later one {:?}", steps[15]);
+        // Other work on the machine counts too: no more than a warning that something is out of hand.
+        assert!(steps[0] < Duration::from_millis(20), "{name}: {:?}", steps[0]);
+    }
 }

@@ -67,7 +67,7 @@ impl Crowd {
 
     /// The same without a row.
     pub fn density_beside(&self, row: usize, place: Vec2) -> f32 {
-        let own = self.cells.cells[row] == self.cells.cell(place);
+        let own = self.cells.cells.get(row) == Some(&self.cells.cell(place));
         (self.density(place) - if own { self.per_square_metre } else { 0.0 }).max(0.0)
     }
 
@@ -80,7 +80,7 @@ impl Crowd {
         range: f32,
         least: Coherent,
     ) -> impl Iterator<Item = Stream> {
-        let home = self.cells.cells[row];
+        let home = self.cells.cell(view.position(row));
         // Beyond this nobody looks, whatever its parameters say.
         let each_way = (range / self.cells.side()).ceil().min(32.0) as i32;
         let around = (-each_way..=each_way)
@@ -93,12 +93,13 @@ impl Crowd {
 
     fn stream(&self, view: View<'_>, row: usize, cell: IVec2, least: Coherent) -> Option<Stream> {
         let tally = self.cells.grid.get(cell)?;
-        let own = self.cells.cells[row] == cell;
+        let own = self.cells.cells.get(row) == Some(&cell);
         let others = tally.count.load(Relaxed) - u32::from(own);
         if others == 0 || (others as f32 * self.per_square_metre) < least.density {
             return None;
         }
-        let pair = |sums: &[AtomicI32; 2]| Vec2::new(sums[0].load(Relaxed) as f32, sums[1].load(Relaxed) as f32);
+        let pair =
+            |sums: &[AtomicI32; 2]| Vec2::new(sums[0].load(Relaxed) as f32, sums[1].load(Relaxed) as f32);
         let mine = if own { heading(view, row) } else { Vec2::ZERO };
         let mean = (pair(&tally.heading) / PARTS - mine) / others as f32;
         if mean.length() < least.coherence.max(1e-3) {
@@ -123,5 +124,9 @@ pub(super) struct Coherent {
 fn heading(view: View<'_>, row: usize) -> Vec2 {
     let velocity = view.velocity(row);
     let stands = velocity.length_squared() < (STANDS * view.agents.preferred_speed[row]).powi(2);
-    if stands || view.agents.status[row] != Status::Walking { Vec2::ZERO } else { velocity.normalize_or_zero() }
+    if stands || view.agents.status[row] != Status::Walking {
+        Vec2::ZERO
+    } else {
+        velocity.normalize_or_zero()
+    }
 }

@@ -212,8 +212,8 @@ impl Grid {
         let keep = self.space.keep();
         for (index, draft) in drafts.iter().enumerate() {
             self.cells[draft.cell as usize] = index as u32;
-            let free =
-                (0..PARTS).fold(0, |free, part| free | u64::from(f64::from(draft.room[part]) >= keep) << part);
+            let free = (0..PARTS)
+                .fold(0, |free, part| free | u64::from(f64::from(draft.room[part]) >= keep) << part);
             self.split.push(Split { at: self.cell_at(draft.cell), free, links: [0; PARTS] });
         }
         let grid = &*self;
@@ -230,7 +230,14 @@ impl Grid {
         }
     }
 
-    fn is_linked(&self, drafts: &[Draft], index: usize, draft: &Draft, part: usize, direction: usize) -> bool {
+    fn is_linked(
+        &self,
+        drafts: &[Draft],
+        index: usize,
+        draft: &Draft,
+        part: usize,
+        direction: usize,
+    ) -> bool {
         if self.split[index].free >> part & 1 == 0 {
             return false;
         }
@@ -240,7 +247,9 @@ impl Grid {
         let room = match self.part(to) {
             None => return false,
             Some((_, None)) => keep as f32,
-            Some((_, Some((other, part)))) if self.split[other].free >> part & 1 == 1 => drafts[other].room[part],
+            Some((_, Some((other, part)))) if self.split[other].free >> part & 1 == 1 => {
+                drafts[other].room[part]
+            }
             Some(_) => return false,
         };
         let length = if direction % 2 == 0 { self.part } else { SQRT_2 * self.part };
@@ -255,7 +264,8 @@ impl Grid {
             return;
         }
         let place = |node: usize| self.place(node as Node).as_vec2();
-        self.ground = (0..self.len()).into_par_iter().map(|node| Terrain::cost_at(terrain, place(node))).collect();
+        self.ground =
+            (0..self.len()).into_par_iter().map(|node| Terrain::cost_at(terrain, place(node))).collect();
     }
 
     fn find_regions(&mut self) {
@@ -406,7 +416,13 @@ impl Grid {
 
     /// Calls `visit` with the links from the parts of a split cell into a whole one that lies in a direction from it: the
     /// part, the length of the link, and the spot at which it ends.
-    fn each_crossing(&self, cell: Node, split: usize, direction: usize, mut visit: impl FnMut(usize, u64, IVec2)) {
+    fn each_crossing(
+        &self,
+        cell: Node,
+        split: usize,
+        direction: usize,
+        mut visit: impl FnMut(usize, u64, IVec2),
+    ) {
         let side = DIRECTIONS[direction];
         let Split { at, links, .. } = &self.split[split];
         let along = |side: i32| match side {

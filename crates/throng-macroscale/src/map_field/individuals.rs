@@ -132,9 +132,8 @@ impl Planner {
         let least = Coherent { density: params.crowd, coherence: params.coherence };
         let away = |stream: &Stream| stream.middle.distance_squared(here);
         let streams = self.crowd.streams(view, row, params.follow, least);
-        let nearest = streams
-            .filter(|stream| naive.sees(stream.middle))
-            .min_by(|a, b| away(a).total_cmp(&away(b)))?;
+        let nearest =
+            streams.filter(|stream| naive.sees(stream.middle)).min_by(|a, b| away(a).total_cmp(&away(b)))?;
         let ahead = nearest.middle + nearest.heading * self.all.cell;
         Some(if naive.sees(ahead) { ahead } else { nearest.middle })
     }

@@ -68,6 +68,8 @@ throng_core::params! {
 const LOOKS: f32 = 0.3;
 /// Nearer than this to a stop it looks all the time, m.
 const NEAR: f32 = 1.0;
+/// Nearer than this it is at a stop, m.
+const AT: f32 = 0.1;
 /// Nearer than this to a stop, somebody who minds ground or crowds may go on to the next one, m.
 const PASSED: f32 = 2.0;
 /// How far ahead a way is looked at for crowds, in cells.
@@ -313,7 +315,8 @@ impl Planner {
                 (Next::Stay, None)
             };
         }
-        let aware = |why: Why| Ask { key: key(view, row, walker.aversion, walker.params.threshold), row, why };
+        let aware =
+            |why: Why| Ask { key: key(view, row, walker.aversion, walker.params.threshold), row, why };
         let Some(stop) = walker.stop(route) else {
             if walker.sees_goal() {
                 return (Next::End(target.aim), Some(NewRoute::Goal));
@@ -321,7 +324,10 @@ impl Planner {
             notes.asks.push(aware(Why::NoRoute));
             return (Next::Stay, None);
         };
-        if walker.aversion > 0.0 && due(view, row, walker.params.attention) && self.is_congested(walker, route, stop) {
+        if walker.aversion > 0.0
+            && due(view, row, walker.params.attention)
+            && self.is_congested(walker, route, stop)
+        {
             notes.asks.push(aware(Why::Congested));
         }
         let change = (route.guide == Guide::Stops && stop != route.next).then_some(NewRoute::Next(stop));
@@ -334,7 +340,11 @@ impl Planner {
         let mut at = view.position(row);
         let mut left = LOOK_AHEAD * self.all.cell;
         let goal = [walker.target.reach];
-        let ahead = if route.guide == Guide::Goal { &goal } else { route.stops.get(stop as usize..).unwrap_or_default() };
+        let ahead = if route.guide == Guide::Goal {
+            &goal
+        } else {
+            route.stops.get(stop as usize..).unwrap_or_default()
+        };
         for &stop in ahead {
             let length = at.distance(stop);
             let step = (stop - at) * (self.all.cell / length.max(self.all.cell * 1e-3));
@@ -408,7 +418,8 @@ impl Planner {
         let mut regions: Vec<u32> = entries.iter().map(|entry| grid.region(entry.node)).collect();
         regions.sort_unstable();
         regions.dedup();
-        let starts: Vec<Option<Node>> = asks.par_iter().map(|ask| start(view, ask.row, grid, &regions)).collect();
+        let starts: Vec<Option<Node>> =
+            asks.par_iter().map(|ask| start(view, ask.row, grid, &regions)).collect();
         let wanted: Vec<Node> = starts.iter().flatten().copied().collect();
         if wanted.is_empty() {
             return vec![None; asks.len()];
@@ -510,11 +521,18 @@ impl Walker<'_> {
             return Some(next + 1);
         }
         if at(next).is_some_and(|stop| self.sees(stop)) {
-            return Some(next);
+            // At a stop from which the next cannot be seen: the way leads nowhere.
+            let is_end = at(next + 1).is_none() || !self.is_at(route.stops[next as usize]);
+            return is_end.then_some(next);
         }
         // Pushed aside: often the last one is still in sight.
         let last = next.checked_sub(1)?;
         at(last).is_some_and(|stop| self.sees(stop)).then_some(last)
+    }
+
+    fn is_at(&self, stop: Vec2) -> bool {
+        let step = self.view.agents.preferred_speed[self.row] * self.view.dt;
+        stop.distance(self.view.position(self.row)) < AT.max(step)
     }
 
     /// Whether the agent may leave a stop out and head for the one after it. On a way around costly ground or a crowd only
@@ -522,7 +540,8 @@ impl Walker<'_> {
     fn may_go_on(&self, stop: Vec2, after: Vec2) -> bool {
         let here = self.view.position(self.row);
         let careful = self.grid.has_terrain() || self.aversion > 0.0;
-        let passed = || here.distance_squared(stop) < PASSED * PASSED || (here - stop).dot(after - stop) > 0.0;
+        let passed =
+            || here.distance_squared(stop) < PASSED * PASSED || (here - stop).dot(after - stop) > 0.0;
         (!careful || passed()) && self.sees(after)
     }
 

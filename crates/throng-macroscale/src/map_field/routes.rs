@@ -56,7 +56,8 @@ impl Costs<'_> {
         if self.are_plain() {
             return PARTS as u64;
         }
-        let crowding = if self.crowd.is_some() { self.crowding(self.grid.place(node).as_vec2()) } else { 1.0 };
+        let crowding =
+            if self.crowd.is_some() { self.crowding(self.grid.place(node).as_vec2()) } else { 1.0 };
         ((f64::from(self.grid.ground(node)) * crowding).min(DEAREST) * PARTS) as u64
     }
 
@@ -142,7 +143,8 @@ impl Scratch {
         let alone = (wanted.len() == 1).then(|| grid.spot(wanted[0]));
         let ahead = |node: Node| alone.map_or(0, |start| octile(start - grid.spot(node)) * PARTS as u64);
         for (index, entry) in entries.iter().enumerate() {
-            let away = grid.place(entry.node).distance(entry.at) / (grid.side() / 16.0) * (HALF as f64 * PARTS);
+            let away =
+                grid.place(entry.node).distance(entry.at) / (grid.side() / 16.0) * (HALF as f64 * PARTS);
             self.reach(entry.node, away as u64, ENTRY | index as u32, ahead(entry.node));
         }
         let mut missing = wanted.len();

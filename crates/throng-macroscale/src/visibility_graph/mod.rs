@@ -25,10 +25,10 @@ mod tree;
 
 use crate::Macroscale;
 use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
+use crate::space::Place;
 use glam::Vec2;
 use graph::Graph;
 use rayon::prelude::*;
-use crate::space::Place;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use throng_core::CHUNK;

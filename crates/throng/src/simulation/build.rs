@@ -245,7 +245,8 @@ pub(super) fn extend_to_goals(world: &mut World) {
     for row in 0..world.agents.len() {
         world.extend_to(Vec2::new(world.agents.goal_x[row], world.agents.goal_y[row]));
     }
-    let corners: Vec<Vec2> = world.cohorts.iter().filter_map(|cohort| cohort.area.clone()).flatten().collect();
+    let corners: Vec<Vec2> =
+        world.cohorts.iter().filter_map(|cohort| cohort.area.clone()).flatten().collect();
     corners.into_iter().for_each(|corner| world.extend_to(corner));
 }
 
