@@ -140,7 +140,13 @@ impl Planner {
 }
 
 impl Naive<'_> {
+    /// With its eyes: a body may have to slide along a wall on the way, and does.
     fn sees(&self, place: Vec2) -> bool {
+        !self.view.walls.block_far(self.view.position(self.row), place)
+    }
+
+    /// Whether its body gets straight to a place.
+    fn fits(&self, place: Vec2) -> bool {
         self.grid.sees(self.view.position(self.row), place)
     }
 
@@ -180,7 +186,7 @@ impl Naive<'_> {
             let far = self.params.follow * if draw < 8 { 0.5 } else { 0.125 };
             here + TURNS[turn].rotate(ahead) * far
         });
-        places.find(|&place| self.sees(place)).unwrap_or(here)
+        places.find(|&place| self.fits(place)).unwrap_or(here)
     }
 }
 
