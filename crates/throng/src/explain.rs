@@ -3,7 +3,7 @@
 use glam::{DVec2, Vec2};
 use serde::Serialize;
 use throng_core::geom;
-use throng_core::world::View;
+use throng_core::world::{Guide, View};
 use throng_mesoscale::{Look, Perceived, PerceivedGroup};
 use throng_microscale::{Perception, Seen};
 
@@ -20,6 +20,10 @@ pub struct Explanation {
     pub route: Option<Vec<[f64; 2]>>,
     /// Whether there is no way to the goal.
     pub no_path: bool,
+    /// What it goes by on its way, where the macroscale remembers that.
+    pub guide: Guide,
+    /// The id of who it follows, where it follows somebody.
+    pub leader: Option<u32>,
     /// What the macroscale asks of it.
     pub preferred: Vec2,
     /// What it asks of its local model: the adapted velocity, turned where it has been held up.
@@ -136,6 +140,7 @@ pub(crate) struct Wants {
     /// m from the world's origin.
     pub route: Option<Vec<Vec2>>,
     pub no_way: bool,
+    pub guided: (Guide, Option<u32>),
     pub perceived: Perceived,
     pub adapted: Vec2,
 }
@@ -173,6 +178,8 @@ impl Explanation {
             adapted: wants.adapted,
             route: wants.route.map(|route| route.into_iter().map(stop).collect()),
             no_path: wants.no_way,
+            guide: wants.guided.0,
+            leader: wants.guided.1,
             wanted: seen.ego.preferred,
             chosen: seen.chosen,
             frustration: view.agents.frustration[row],

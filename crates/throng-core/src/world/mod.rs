@@ -5,11 +5,15 @@ mod agents;
 mod flow;
 mod jam;
 mod movers;
+mod routes;
+mod terrain;
 
 pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
 pub use flow::{Flow, Stream};
 pub use jam::Jam;
 pub use movers::{Mover, MoverState};
+pub use routes::{Guide, NewRoute, Route, RouteChange, Routes};
+pub use terrain::Terrain;
 
 use crate::handover::{Commands, Intents, Moves};
 use crate::space::{Cells, Walls};
@@ -79,9 +83,17 @@ pub struct World {
     pub radius_classes: Vec<f32>,
     /// Where walkers get on slowly.
     pub jam: Jam,
+    /// Where agents are on their ways, as far as the macroscale follows routes.
+    pub routes: Routes,
+    /// What all starts and goals so far lie within, m from the world's origin; `None` where nobody has said. Saved, because
+    /// whoever has left counts too.
+    pub extent: Option<[Vec2; 2]>,
     /// Walls and their index: rebuilt from the map, never saved.
     #[serde(skip)]
     walls: Walls,
+    /// Costly ground: rebuilt from the map, never saved.
+    #[serde(skip)]
+    terrain: Vec<Terrain>,
     #[serde(skip)]
     map_version: u64,
     #[serde(skip)]
@@ -126,6 +138,12 @@ pub struct View<'a> {
     pub radius_classes: &'a [f32],
     /// Where walkers got on slowly of late, as far as somebody has looked.
     pub jam: &'a Jam,
+    /// Where agents are on their ways.
+    pub routes: &'a Routes,
+    /// Ground that is harder to walk on than the rest.
+    pub terrain: &'a [Terrain],
+    /// What all starts and goals so far lie within.
+    pub extent: Option<[Vec2; 2]>,
     /// Scripted bodies, where they are now.
     pub movers: &'a [MoverState],
     /// What cohorts have in common.
@@ -150,7 +168,10 @@ impl World {
             widest: 0.0,
             radius_classes: Vec::new(),
             jam: Jam::default(),
+            routes: Routes::default(),
+            extent: None,
             walls: Walls::default(),
+            terrain: Vec::new(),
             map_version: 0,
             cells: Cells::default(),
             mover_states: Vec::new(),
@@ -178,6 +199,9 @@ impl World {
             map_version: self.map_version,
             radius_classes: &self.radius_classes,
             jam: &self.jam,
+            routes: &self.routes,
+            terrain: &self.terrain,
+            extent: self.extent,
             movers: &self.mover_states,
             cohorts: &self.cohorts,
         }
@@ -187,6 +211,23 @@ impl World {
     pub fn set_walls(&mut self, walls: Walls) {
         self.walls = walls;
         self.map_version += 1;
+    }
+
+    /// Puts other costly ground in the place of what is there.
+    pub fn set_terrain(&mut self, terrain: Vec<Terrain>) {
+        self.terrain = terrain;
+        self.map_version += 1;
+    }
+
+    /// Lets [`World::extent`] hold a place.
+    pub fn extend_to(&mut self, place: Vec2) {
+        let [low, high] = self.extent.unwrap_or([place; 2]);
+        self.extent = Some([low.min(place), high.max(place)]);
+    }
+
+    /// The first half of a step's write: routes as the macroscale wants them remembered. [`World::commit`] follows.
+    pub fn take_routes(&mut self, changes: &mut Vec<RouteChange>) {
+        self.routes.take(changes);
     }
 
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
@@ -301,6 +342,7 @@ impl World {
         let agents = &self.agents;
         let before = self.gone.len();
         for (row, _) in self.scratch.keep.iter().enumerate().filter(|(_, keep)| !**keep) {
+            self.routes.forget(agents.id[row]);
             self.gone.push(Gone {
                 id: agents.id[row],
                 cohort: agents.cohort[row],
@@ -352,7 +394,7 @@ impl World {
                 .map(|[x, y]| u64::from(x) << 32 | u64::from(y));
             mix(hash ^ mix(cell ^ mix(hold)))
         });
-        mix(present ^ mix(gone ^ mix(self.step)) ^ jam)
+        mix(present ^ mix(gone ^ mix(self.step)) ^ jam ^ mix(self.routes.hash()))
     }
 }
 

@@ -11,6 +11,7 @@ const HALVES: u32 = 2;
 const IN_ALL: f32 = 5.0;
 
 /// How many will be where. Counts are whole numbers, so that no order of threads can change a bit.
+#[derive(Debug, Default)]
 pub struct Field(Layout<AtomicU32>);
 
 impl Field {

@@ -99,6 +99,21 @@ pub struct MapFile {
     /// Open walls: lines of two or more points, seen from both sides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub walls: Vec<Vec<Point>>,
+    /// Ground that is harder to walk on than the rest. Only the macroscale `map-field` looks at it: its routes lead around
+    /// where that costs less.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub terrain: Vec<TerrainFile>,
+}
+
+/// A piece of ground that is harder to walk on than the rest. Where several overlap, the highest cost counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TerrainFile {
+    /// Its corners, in either winding.
+    pub polygon: Vec<Point>,
+    /// As how many metres one counts when routes are planned. From 1 to 1000.
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub cost: f64,
 }
 
 /// A solid polygon: a ring, or a ring with a name.

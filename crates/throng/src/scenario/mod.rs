@@ -260,6 +260,8 @@ pub struct FloorPlan {
     pub obstacles: Vec<(String, Vec<DVec2>)>,
     /// Open walls: polylines seen from both sides.
     pub walls: Vec<Vec<DVec2>>,
+    /// Costly ground: rings, and as how many metres one counts there.
+    pub terrain: Vec<(Vec<DVec2>, f64)>,
 }
 
 impl FloorPlan {

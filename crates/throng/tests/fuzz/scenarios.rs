@@ -297,6 +297,13 @@ impl Writer<'_, '_> {
             })
             .collect();
         self.line(format_args!("walls = [{}]", walls.join(", ")));
+        let terrain: Vec<String> = (0..self.draws.pick(&[0, 0, 1, 3]))
+            .map(|_| {
+                let polygon = self.polygon();
+                format!("{{ polygon = {polygon}, cost = {} }}", self.number(1.0, 1000.0))
+            })
+            .collect();
+        self.line(format_args!("terrain = [{}]", terrain.join(", ")));
     }
 
     fn agents(&mut self) {

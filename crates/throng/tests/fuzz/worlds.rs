@@ -7,6 +7,7 @@ use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::params::Params;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, Mover, Status, World};
+use throng_macroscale::map_field::Planner;
 use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
 use throng_microscale::{Hrvo, Hybrid, Local, Microscale, Orca, Patience, Rows, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Bodies, Holonomic, Motion, Separation};
@@ -132,6 +133,7 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
     };
     let mut bodies = Bodies::new(motion, params::<Separation>(draws));
     let mut ways = VisibilityGraph::default();
+    let mut field = Planner::from((params(draws), world.cohorts.iter().map(|_| params(draws)).collect()));
     let (mut intents, mut commands, mut moves) = (Intents::default(), Commands::default(), Moves::default());
     for step in 0..3 {
         let agents = world.agents.len();
@@ -142,6 +144,11 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
         if let Some(row) = (0..agents).find(|&row| !(intents.vx[row] + intents.vy[row]).is_finite()) {
             return Err(format!("in step {step}: no way for {:?}", world.agents.row(row)));
         }
+        field.run(world.view(), &mut intents);
+        if let Some(row) = (0..agents).find(|&row| !(intents.vx[row] + intents.vy[row]).is_finite()) {
+            return Err(format!("in step {step}: nowhere on the map field for {:?}", world.agents.row(row)));
+        }
+        world.take_routes(&mut intents.routes);
         Straight.run(world.view(), &mut intents);
         local.run(world.view(), Rows::All, &intents, &mut commands);
         bodies.run(world.view(), &commands, &mut moves);
