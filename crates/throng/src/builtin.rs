@@ -45,6 +45,8 @@ const FILES: &[(&str, &str)] = files! {
     "papers/density-4-way-2000"
     "papers/hybrid-congestion"
     "papers/hybrid-evacuation"
+    "papers/hybrid-cohesive"
+    "papers/hybrid-crossing"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

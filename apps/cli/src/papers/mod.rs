@@ -1,6 +1,7 @@
 //! `throng papers`: a paper's tables, theirs and ours side by side, and what follows from them.
 
 mod density;
+mod hybrid;
 mod meso;
 mod snape;
 
@@ -34,6 +35,7 @@ const PAPERS: &[Paper] = &[
     Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce },
     Paper { name: "meso", title: meso::TITLE, reproduce: meso::reproduce },
     Paper { name: "density", title: density::TITLE, reproduce: density::reproduce },
+    Paper { name: "hybrid", title: hybrid::TITLE, reproduce: hybrid::reproduce },
 ];
 
 /// A figure of a paper and ours.

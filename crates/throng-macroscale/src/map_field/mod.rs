@@ -40,6 +40,7 @@ use routes::{Aversion, Costs, Entry, Scratch};
 use std::sync::Mutex;
 use throng_core::CHUNK;
 use throng_core::handover::Intents;
+use throng_core::params::Draw;
 use throng_core::world::{Guide, NewRoute, Route, RouteChange, View};
 
 throng_core::params! {
@@ -48,7 +49,7 @@ throng_core::params! {
         /// Side of the map's cells: eight cells of the world field. One for all: a cohort's own value does nothing.
         cell: f32 = 4.0, "m", Limit::from(0.25).up_to(1000.0);
         /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest way.
-        congestion: f32 = 0.0, "", Limit::from(0.0).up_to(1000.0);
+        congestion: Draw = Draw::Fixed(0.0), "", Limit::from(0.0).up_to(1000.0);
         /// From this density on a place ahead is congested.
         threshold: f32 = 1.0, "1/m2", Limit::above(0.0).up_to(100.0);
         /// Time between looks at the crowd ahead.
@@ -208,7 +209,12 @@ impl Planner {
 
     /// How much a row minds crowds.
     fn aversion(&self, view: View<'_>, row: usize) -> f32 {
-        self.params(view, row).congestion
+        let congestion = self.params(view, row).congestion;
+        if let Draw::Fixed(all) = congestion {
+            return all as f32;
+        }
+        // In steps of an eighth, so that those who are nearly alike share their searches.
+        (congestion.of(view.seed, view.agents.id[row], 0) * 8.0).round() / 8.0
     }
 
     /// Makes the grids that those who are here need, once for a map: later on nobody is added.
@@ -219,7 +225,7 @@ impl Planner {
         }
         self.made_for = map;
         self.grids.clear();
-        let minded = self.params.iter().any(|params| params.congestion > 0.0);
+        let minded = self.params.iter().any(|params| params.congestion.high() > 0.0);
         if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {
             return;
         }
@@ -241,7 +247,7 @@ impl Planner {
 
     /// Counts the crowd in steps in which somebody looks at it.
     fn count_crowd(&mut self, view: View<'_>) {
-        let minds = |params: &MapField| params.congestion > 0.0 || !params.knows;
+        let minds = |params: &MapField| params.congestion.high() > 0.0 || !params.knows;
         if self.grids.is_empty() || !self.params.iter().any(minds) {
             return;
         }

@@ -94,14 +94,15 @@ impl LocalModel for Hybrid {
 
     #[inline(always)]
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
-        let speed = ego.preferred.length();
+        let preferred = wanted(scene, ego, !around.walls.is_empty());
+        let speed = preferred.length();
         let middle = scene.middle(ego.row);
         let alone = self.shortcut && around.others.len == 0 && around.walls.is_empty() && middle.is_none();
         if speed == 0.0 || alone {
-            return ego.preferred;
+            return preferred;
         }
         let weights = self.weights(scene, ego.row);
-        let ahead = ego.preferred / speed;
+        let ahead = preferred / speed;
         let Around { others, walls, perception, .. } = around;
         perception.begin(self.cell, ahead, weights.cost_of_a_metre(speed));
         perception.add_others(simd, others, self.look, self.steps);
@@ -119,6 +120,14 @@ impl LocalModel for Hybrid {
         let velocity = ego.velocity + (velocity - ego.velocity) * (ego.dt / self.relaxation.max(ego.dt));
         along_walls(simd, ego, around, velocity)
     }
+}
+
+/// What somebody wants whom patience has turned aside: beside walls that would lead into one, and the field finds the way
+/// there. Whoever backs off does so.
+#[inline(always)]
+fn wanted(scene: Scene<'_>, ego: &Ego, beside_walls: bool) -> Vec2 {
+    let asked = Vec2::new(scene.intents.vx[ego.row], scene.intents.vy[ego.row]);
+    if beside_walls && asked.dot(ego.preferred) > 0.0 { asked } else { ego.preferred }
 }
 
 /// The permitted velocity closest to one: cells are too coarse to say how to go along a wall that is touched.
