@@ -179,7 +179,9 @@ pub fn check(block: &'static str, fields: &[Field], key: &str, value: Value) -> 
         (Kind::Flag, _) => wrong("true or false"),
         (_, Value::Flag(_)) => wrong("a number"),
         (Kind::Whole, Value::Number(n)) if n.fract() != 0.0 => wrong("a whole number"),
-        (Kind::Drawn, Value::Drawn(draw)) if [draw.low(), draw.high()].iter().all(|&end| field.limit.holds(end)) => {
+        (Kind::Drawn, Value::Drawn(draw))
+            if [draw.low(), draw.high()].iter().all(|&end| field.limit.holds(end)) =>
+        {
             Ok(())
         }
         (Kind::Whole | Kind::Real, Value::Drawn(_)) => wrong("a number; only some parameters can be drawn"),

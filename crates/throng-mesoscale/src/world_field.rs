@@ -28,7 +28,10 @@ impl WorldField {
     /// Writes the field and the middles.
     pub fn run(&self, view: View<'_>, intents: &mut Intents) {
         let flow = intents.flow.get_or_insert_with(|| {
-            Flow::new(self.cell, Blob::new(self.amplitude, Vec2::new(self.spread_x, self.spread_y), self.cell))
+            Flow::new(
+                self.cell,
+                Blob::new(self.amplitude, Vec2::new(self.spread_x, self.spread_y), self.cell),
+            )
         });
         flow.fill(view.agents.len(), |row| (view.position(row), view.velocity(row)));
         find_middles(view, &mut intents.middle);

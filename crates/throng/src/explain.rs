@@ -201,7 +201,8 @@ impl Explanation {
 }
 
 fn field(perception: &Perception, place: impl Fn(Vec2) -> [f64; 2]) -> PerceptionField {
-    let (across, along) = (-geom::left(perception.ahead) * perception.cell, perception.ahead * perception.cell);
+    let (across, along) =
+        (-geom::left(perception.ahead) * perception.cell, perception.ahead * perception.cell);
     let rows = |cells: &[[f32; Perception::SIDE]]| cells.iter().map(|line| line.to_vec()).collect();
     let reached = |&value: &f32| (value < Perception::UNREACHED).then_some(value);
     PerceptionField {

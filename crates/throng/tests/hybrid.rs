@@ -16,7 +16,8 @@ fn builtin(name: &str, set: &[(&str, &str)], threads: usize) -> Simulation {
 
 fn simulate(body: &str) -> Simulation {
     let text = format!("format = 1\nuntil = 100\n[pipeline]\nmicroscale = \"hybrid\"\n{body}");
-    let scenario = Scenario::parse(&text, "hybrid.toml", None).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let scenario =
+        Scenario::parse(&text, "hybrid.toml", None).unwrap_or_else(|error| panic!("{error}\n{text}"));
     Simulation::with_threads(&scenario, 1).unwrap()
 }
 
@@ -97,7 +98,9 @@ fn hardly_anybody_collides_among_crossing_individuals() {
 #[test]
 fn drawn_weights_threads_and_checkpoints() {
     let drawn = "{ uniform = [0.2, 4] }";
-    let set = |weight| [("agents.red.params.hybrid.discomfort", weight), ("params.hybrid.length", "{ normal = [1, 0.3] }")];
+    let set = |weight| {
+        [("agents.red.params.hybrid.discomfort", weight), ("params.hybrid.length", "{ normal = [1, 0.3] }")]
+    };
     let hash = |threads, weight| {
         let mut simulation = builtin("hybrid-cohesive", &set(weight), threads);
         run(&mut simulation, 120);
@@ -116,7 +119,9 @@ fn drawn_weights_threads_and_checkpoints() {
 fn a_distribution_is_checked_and_kept() {
     let parse = |value: &str| {
         Scenario::parse(
-            &format!("format = 1\n[params.hybrid]\ntime = {value}\n[[agents]]\nplace = {{ points = [[0, 0]] }}\ngoal = {{ point = [1, 1] }}\n"),
+            &format!(
+                "format = 1\n[params.hybrid]\ntime = {value}\n[[agents]]\nplace = {{ points = [[0, 0]] }}\ngoal = {{ point = [1, 1] }}\n"
+            ),
             "weights.toml",
             None,
         )
@@ -164,7 +169,10 @@ fn the_field_of_an_agent_is_told() {
     });
     let dearest = dearest.map(|i| place(i / 16, i % 16)).unwrap();
     let other = DVec2::from(told.neighbors[0].position);
-    assert!(dearest.distance(other) < 3.0 && (dearest - other).x < 0.5, "{dearest} is not where {other} goes");
+    assert!(
+        dearest.distance(other) < 3.0 && (dearest - other).x < 0.5,
+        "{dearest} is not where {other} goes"
+    );
     // Nobody who perceives nothing needs a field.
     let mut alone = simulate("[[agents]]\nplace = { points = [[0, 0]] }\ngoal = { point = [9, 0] }\n");
     run(&mut alone, 3);
@@ -181,7 +189,8 @@ fn the_shortcut_spares_time_and_nothing_else() {
         ));
         run(&mut simulation, 150);
         let frame = simulation.frame();
-        let mut places: Vec<(u32, DVec2)> = (0..frame.len()).map(|row| (frame.id[row], frame.position(row))).collect();
+        let mut places: Vec<(u32, DVec2)> =
+            (0..frame.len()).map(|row| (frame.id[row], frame.position(row))).collect();
         places.sort_by_key(|place| place.0);
         places
     };

@@ -25,11 +25,8 @@ const EVACUATION: &str = "Evacuation";
 const CELL: f64 = 0.5;
 const GRIDS: [u32; 3] = [1024, 2048, 4096];
 /// Agents, and the paper's times on each grid, ms.
-const TIMES: [(usize, [f64; 3]); 3] = [
-    (5_000, [20.77, 28.87, 47.82]),
-    (10_000, [38.83, 46.27, 63.14]),
-    (15_000, [57.3, 65.68, 86.87]),
-];
+const TIMES: [(usize, [f64; 3]); 3] =
+    [(5_000, [20.77, 28.87, 47.82]), (10_000, [38.83, 46.27, 63.14]), (15_000, [57.3, 65.68, 86.87])];
 const SEEDS: u64 = 5;
 /// Steps before those that are timed, and those.
 const WARM: usize = 20;
@@ -122,7 +119,13 @@ fn on_grid(agents: usize, grid: u32) -> Crossing {
     Crossing { agents, side: f64::from(grid) * CELL, all_solved: true, threads: 0 }
 }
 
-fn row(table: &'static str, row: impl Into<String>, metric: impl Into<String>, unit: &'static str, figures: [Option<f64>; 2]) -> Row {
+fn row(
+    table: &'static str,
+    row: impl Into<String>,
+    metric: impl Into<String>,
+    unit: &'static str,
+    figures: [Option<f64>; 2],
+) -> Row {
     let [paper, ours] = figures;
     Row { table, row: row.into(), metric: metric.into(), unit, paper, ours }
 }
@@ -151,13 +154,29 @@ fn crossing(
             });
             if let Some(paper) = paper {
                 rows.push(row(TABLE_1, &name, "as the paper: time", "ms", [Some(paper), Some(solved.frame)]));
-                rows.push(row(TABLE_1, &name, "as it comes: time", "ms", [Some(paper), Some(as_it_comes.frame)]));
+                rows.push(row(
+                    TABLE_1,
+                    &name,
+                    "as it comes: time",
+                    "ms",
+                    [Some(paper), Some(as_it_comes.frame)],
+                ));
                 slowest = slowest.max(as_it_comes.frame / paper);
             }
             for (series, times) in [("as the paper", solved), ("as it comes", as_it_comes)] {
-                let parts = [("frame", times.frame), ("perception", times.perception), ("world field", times.world_field)];
+                let parts = [
+                    ("frame", times.frame),
+                    ("perception", times.perception),
+                    ("world field", times.world_field),
+                ];
                 for (part, time) in parts {
-                    figure.push(row(FIGURE_6, &name, format!("{series}, {part}: time"), "ms", [None, Some(time)]));
+                    figure.push(row(
+                        FIGURE_6,
+                        &name,
+                        format!("{series}, {part}: time"),
+                        "ms",
+                        [None, Some(time)],
+                    ));
                 }
             }
         }
@@ -205,7 +224,8 @@ fn collisions(agents: usize) -> anyhow::Result<Finding> {
         collisions += simulation.overlaps().collisions;
     }
     let per_thousand = collisions as f64 / COUNTED as f64 / (agents as f64 / 1000.0);
-    let claim = format!("collisions per step and 1000 agents, {agents} crossing as densely as 20000 on 1024² cells");
+    let claim =
+        format!("collisions per step and 1000 agents, {agents} crossing as densely as 20000 on 1024² cells");
     Ok(Finding::new(claim, per_thousand, Side::AtMost, 0.1))
 }
 
@@ -226,9 +246,9 @@ fn travel(simulation: &Simulation, cohorts: &[u16]) -> f64 {
     let agents = &world.agents;
     let present = (0..agents.len()).map(|row| (agents.cohort[row], agents.arrival[row], agents.start[row]));
     let all = world.gone.iter().map(|gone| (gone.cohort, gone.arrival, gone.start)).chain(present);
-    let times = all.filter(|(cohort, ..)| cohorts.contains(cohort)).map(|(_, arrival, start)| {
-        if arrival >= 0.0 { f64::from(arrival - start) } else { end }
-    });
+    let times = all
+        .filter(|(cohort, ..)| cohorts.contains(cohort))
+        .map(|(_, arrival, start)| if arrival >= 0.0 { f64::from(arrival - start) } else { end });
     mean(&times.collect::<Vec<f64>>())
 }
 
@@ -241,7 +261,9 @@ fn congestion(
 ) -> anyhow::Result<()> {
     const WALKERS: [u16; 2] = [1, 2];
     let mut figures = Vec::new();
-    for (name, set) in [("all shortest", &[("agents.wary.params.map-field.congestion", "0")][..]), ("mixed", &[])] {
+    for (name, set) in
+        [("all shortest", &[("agents.wary.params.map-field.congestion", "0")][..]), ("mixed", &[])]
+    {
         let (mut round, mut time) = (Vec::new(), Vec::new());
         for seed in 1..=seeds {
             line.say(&format!("congestion, {name}, seed {seed} of {seeds}"));

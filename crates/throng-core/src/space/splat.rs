@@ -68,7 +68,9 @@ impl Blob {
             lower.store_slice(&mut whole);
             cells.iter_mut().zip(whole).for_each(|(cell, lower)| *cell = lower as i32);
         }
-        for (weight, held) in [left * low, right * low, left * high, right * high].iter().zip(&mut splats.weight) {
+        for (weight, held) in
+            [left * low, right * low, left * high, right * high].iter().zip(&mut splats.weight)
+        {
             weight.store_slice(held);
         }
         splats
@@ -123,7 +125,12 @@ mod tests {
     fn the_exponential_is_close() {
         for i in 0..4000 {
             let x = -0.01 * i as f32;
-            assert!((exp(x) - x.exp()).abs() < 1e-4 * x.exp() + 1e-6, "{x}: {} instead of {}", exp(x), x.exp());
+            assert!(
+                (exp(x) - x.exp()).abs() < 1e-4 * x.exp() + 1e-6,
+                "{x}: {} instead of {}",
+                exp(x),
+                x.exp()
+            );
         }
     }
 

@@ -159,7 +159,8 @@ mod tests {
         let mut flow = Flow::new(0.5, Blob::new(1.8, Vec2::splat(0.35), 0.5));
         flow.fill(bodies.len(), |row| (bodies[row], Vec2::X));
         let nobody = (Vec2::splat(1e6), Vec2::ZERO);
-        let read = |i: i32| flow.read(Vec2::new(10.0 + 0.5 * (i % 80) as f32, 10.0 + 0.5 * (i / 80) as f32), nobody);
+        let read =
+            |i: i32| flow.read(Vec2::new(10.0 + 0.5 * (i % 80) as f32, 10.0 + 0.5 * (i / 80) as f32), nobody);
         let mean = (0..6400).map(|i| read(i).density).sum::<f32>() / 6400.0;
         assert!((0.95..1.05).contains(&mean), "{mean}");
         assert!(read(17).velocity.distance(Vec2::X) < 1e-2);

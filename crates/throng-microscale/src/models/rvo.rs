@@ -3,8 +3,8 @@
 
 use crate::LocalModel;
 use crate::around::{Around, Ego, Reach};
-use crate::velocity_obstacle::{clear_path, cone_towards, wall_planes};
 use crate::stage::Scene;
+use crate::velocity_obstacle::{clear_path, cone_towards, wall_planes};
 use fearless_simd::Simd;
 use glam::Vec2;
 

@@ -71,7 +71,11 @@ fn field_schema(field: &Field) -> Value {
         Kind::Flag => schema["type"] = json!("boolean"),
         Kind::Drawn => schema["anyOf"] = json!([number, { "$ref": "#/$defs/Distribution" }]),
         Kind::Whole | Kind::Real => {
-            schema.as_object_mut().into_iter().zip(number.as_object_mut()).for_each(|(all, more)| all.append(more));
+            schema
+                .as_object_mut()
+                .into_iter()
+                .zip(number.as_object_mut())
+                .for_each(|(all, more)| all.append(more));
         }
     }
     schema

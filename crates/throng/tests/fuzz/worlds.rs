@@ -103,7 +103,9 @@ fn params<P: Params>(draws: &mut Draws<'_>) -> P {
         let value = match field.kind {
             Kind::Flag => Value::Flag(draws.chance(0.5)),
             Kind::Whole => Value::Number(draws.pick(&[low, high, 1.0f64.max(low)])),
-            Kind::Real | Kind::Drawn => Value::Number(draws.magnitude(low.max(1e-6), high.max(1e-6)).clamp(low, high)),
+            Kind::Real | Kind::Drawn => {
+                Value::Number(draws.magnitude(low.max(1e-6), high.max(1e-6)).clamp(low, high))
+            }
         };
         let _ = params.set(field.name, value);
     }

@@ -274,7 +274,8 @@ mod tests {
             let mut given = OPEN;
             for (y, line) in given.iter_mut().enumerate() {
                 for (x, value) in line.iter_mut().enumerate() {
-                    let distance = ((x as f32 - goal.0 as f32).powi(2) + (y as f32 - goal.1 as f32).powi(2)).sqrt();
+                    let distance =
+                        ((x as f32 - goal.0 as f32).powi(2) + (y as f32 - goal.1 as f32).powi(2)).sqrt();
                     if distance < 1.5 {
                         *value = distance;
                     }
@@ -283,7 +284,8 @@ mod tests {
             let ours = solved(&cost, &Sills::NONE, &Rim::CLOSED, &given);
             for (y, line) in ours.iter().enumerate() {
                 for (x, &ours) in line.iter().enumerate() {
-                    let exact = ((x as f32 - goal.0 as f32).powi(2) + (y as f32 - goal.1 as f32).powi(2)).sqrt();
+                    let exact =
+                        ((x as f32 - goal.0 as f32).powi(2) + (y as f32 - goal.1 as f32).powi(2)).sqrt();
                     assert!((-1e-3..0.85).contains(&(ours - exact)), "{ours} instead of {exact} at {x}, {y}");
                 }
             }

@@ -130,7 +130,8 @@ impl Perception {
             let (at, step) = (at / self.cell + HALF, velocity * (per_step / self.cell));
             if others.reach[i] > WIDE * self.cell {
                 let reach = others.reach[i] / self.cell;
-                (0..steps).for_each(|time| self.cover(simd, at + step * time as f32, reach, AMPLITUDE * per_step));
+                (0..steps)
+                    .for_each(|time| self.cover(simd, at + step * time as f32, reach, AMPLITUDE * per_step));
                 continue;
             }
             for time in 0..steps {
@@ -281,7 +282,9 @@ impl Perception {
         self.potential = [[BLOCKED; SIDE]; SIDE];
         if aim.y < SIDE as f32 {
             let nearest = aim.y.floor() as usize;
-            for (line, x) in (nearest.saturating_sub(1)..=nearest + 1).flat_map(|line| (6..10).map(move |x| (line, x))) {
+            for (line, x) in
+                (nearest.saturating_sub(1)..=nearest + 1).flat_map(|line| (6..10).map(move |x| (line, x)))
+            {
                 if let Some(value) = self.potential.get_mut(line) {
                     value[x] = (Vec2::new(MIDDLES[x], line as f32 + 0.5).distance(aim) - distance) * cost;
                 }
@@ -342,7 +345,9 @@ fn rim<S: Simd>(simd: S, aim: Vec2, cost: f32, hidden: Hidden) -> Rim {
     (detour(simd, offsets, behind, distance) * cost).store_slice(&mut rim.above);
     (detour(simd, before, offsets, distance) * cost).store_slice(&mut rim.before);
     (detour(simd, behind, offsets, distance) * cost).store_slice(&mut rim.behind);
-    for (line, hidden) in [&mut rim.below, &mut rim.above, &mut rim.before, &mut rim.behind].into_iter().zip(hidden) {
+    for (line, hidden) in
+        [&mut rim.below, &mut rim.above, &mut rim.before, &mut rim.behind].into_iter().zip(hidden)
+    {
         let hidden = mask32x16::from_bitmask(simd, u64::from(hidden));
         hidden.select(splat(BLOCKED), f32x16::from_slice(simd, line)).store_slice(line);
     }

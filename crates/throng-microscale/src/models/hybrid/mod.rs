@@ -116,7 +116,8 @@ impl LocalModel for Hybrid {
         perception.solve(simd, distance);
         // Where everything around is closed, walls are for the motion to keep.
         let downhill = perception.downhill().unwrap_or(ahead);
-        let velocity = downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, middle);
+        let velocity =
+            downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, middle);
         let velocity = ego.velocity + (velocity - ego.velocity) * (ego.dt / self.relaxation.max(ego.dt));
         along_walls(simd, ego, around, velocity)
     }

@@ -204,7 +204,8 @@ impl<'a> Checker<'a> {
                 Some(Target::Area(self.area(&path.then("polygon"), polygon)?))
             }
             _ => {
-                self.report.say(path, "needs exactly one of point, points, antipodal, offset, random, polygon");
+                self.report
+                    .say(path, "needs exactly one of point, points, antipodal, offset, random, polygon");
                 None
             }
         }

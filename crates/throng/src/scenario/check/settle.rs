@@ -29,7 +29,8 @@ impl Checker<'_> {
         let lasting = Lasting::new(map, removed);
         let mut cohorts = Vec::new();
         for ((draft, radii), places) in drafts.iter().zip(radii).zip(places) {
-            let chance = Chance { seed: self.file.seed, first_id: draft.first_id, goal: 0, region: &lasting.region };
+            let chance =
+                Chance { seed: self.file.seed, first_id: draft.first_id, goal: 0, region: &lasting.region };
             let goals = goals(&draft.goal, &places, areas, chance);
             self.goals_are_free(&draft.path.then("goal"), &draft.name, &draft.goal, &goals, &lasting);
             let goal_radius =
