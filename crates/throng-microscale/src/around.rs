@@ -45,8 +45,10 @@ pub struct Reach {
     pub neighbor_distance: f32,
     /// At most this many others.
     pub max_neighbors: usize,
-    /// How far ahead walls count, s.
+    /// How far ahead walls are seen, s.
     pub time_horizon_obstacles: f32,
+    /// How far ahead they turn a velocity aside, s.
+    pub walls_ahead: f32,
 }
 
 /// What of the agent who looks matters only in comparison with others.

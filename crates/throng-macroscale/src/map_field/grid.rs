@@ -19,9 +19,9 @@ use throng_core::world::{Terrain, View};
 const SIDE: i32 = 8;
 const PARTS: usize = (SIDE * SIDE) as usize;
 /// More cells than this are not laid out: they grow instead. 2,048 a side, or 8 km of cells of 4 m.
-const MOST_CELLS: f64 = (1 << 22) as f64;
+const MOST_CELLS: f64 = (1 << 20) as f64;
 /// More split cells than this are not laid out: all grow instead. Enough for some 250 km of walls in cells of 4 m.
-const MOST_SPLIT: usize = 1 << 16;
+const MOST_SPLIT: usize = 1 << 13;
 /// Cells around everything, where ways lead past the outermost walls.
 const MARGIN: f64 = 2.0;
 /// Stands for a split cell's number where a cell is whole.

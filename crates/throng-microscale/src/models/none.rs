@@ -16,7 +16,7 @@ throng_core::params! {
 
 impl LocalModel for Unaware {
     fn reach(&self) -> Reach {
-        Reach { neighbor_distance: 0.0, max_neighbors: 0, time_horizon_obstacles: 0.0 }
+        Reach { neighbor_distance: 0.0, max_neighbors: 0, time_horizon_obstacles: 0.0, walls_ahead: 0.0 }
     }
 
     #[inline(always)]

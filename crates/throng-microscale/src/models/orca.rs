@@ -28,6 +28,7 @@ impl LocalModel for Orca {
             neighbor_distance: self.neighbor_distance,
             max_neighbors: self.max_neighbors,
             time_horizon_obstacles: self.time_horizon_obstacles,
+            walls_ahead: self.time_horizon_obstacles,
         }
     }
 

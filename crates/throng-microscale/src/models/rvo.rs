@@ -26,6 +26,7 @@ impl LocalModel for Rvo {
             neighbor_distance: self.neighbor_distance,
             max_neighbors: self.max_neighbors,
             time_horizon_obstacles: self.time_horizon_obstacles,
+            walls_ahead: self.time_horizon_obstacles,
         }
     }
 

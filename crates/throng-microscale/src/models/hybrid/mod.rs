@@ -85,6 +85,7 @@ impl LocalModel for Hybrid {
             neighbor_distance: self.neighbor_distance,
             max_neighbors: self.max_neighbors,
             time_horizon_obstacles: self.time_horizon_obstacles,
+            walls_ahead: TOUCH,
         }
     }
 
