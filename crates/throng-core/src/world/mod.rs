@@ -411,12 +411,12 @@ impl Cohort {
 const FEW_RADII: usize = 8;
 /// How much wider than its narrowest member a class may be, as a factor. Whoever would pass a door with less than that to
 /// spare may find it closed; people from 0.2 to 0.3 m fall into seven classes, and each costs a graph.
-const WIDEST_CLASS: f32 = 1.06;
+pub const WIDEST_CLASS: f32 = 1.06;
 
 /// The radii that ways are planned for: every radius there is where they are few. Else classes, each as wide as its widest
-/// member and hardly wider than its narrowest. How many there are follows from how often the range of radii doubles and
+/// member and not wider than its narrowest by more than a factor. How many there are follows from how often the range of radii doubles and
 /// not from how many agents have which, so nobody is planned for as if it were much wider than it is.
-pub fn radius_classes(radius: &[f32]) -> Vec<f32> {
+pub fn radius_classes(radius: &[f32], widest: f32) -> Vec<f32> {
     let mut radii = radius.to_vec();
     radii.sort_unstable_by(f32::total_cmp);
     radii.dedup();
@@ -427,7 +427,7 @@ pub fn radius_classes(radius: &[f32]) -> Vec<f32> {
     let mut rest = &radii[..];
     while let Some(&narrowest) = rest.first() {
         // One member at least, also where a radius is no number.
-        let members = rest.partition_point(|&radius| radius <= narrowest * WIDEST_CLASS).max(1);
+        let members = rest.partition_point(|&radius| radius <= narrowest * widest).max(1);
         classes.push(rest[members - 1]);
         rest = &rest[members..];
     }
@@ -490,29 +490,29 @@ mod tests {
 
     #[test]
     fn few_radii_are_all_kept() {
-        assert_eq!(radius_classes(&[0.3, 0.2, 0.3]), [0.2, 0.3]);
-        assert_eq!(radius_classes(&[0.300, 0.301, 0.302]).len(), 3);
-        assert!(radius_classes(&[]).is_empty());
+        assert_eq!(radius_classes(&[0.3, 0.2, 0.3], WIDEST_CLASS), [0.2, 0.3]);
+        assert_eq!(radius_classes(&[0.300, 0.301, 0.302], WIDEST_CLASS).len(), 3);
+        assert!(radius_classes(&[], WIDEST_CLASS).is_empty());
     }
 
     #[test]
     fn nobody_among_many_is_planned_for_as_if_much_wider() {
         let people = (0..=100).map(|i| 0.2 + 0.001 * i as f32);
         let everybody: Vec<f32> = people.clone().chain([1.0]).collect();
-        let classes = radius_classes(&everybody);
+        let classes = radius_classes(&everybody, WIDEST_CLASS);
         assert!(classes.is_sorted() && classes.len() <= 8, "{classes:?}");
         for radius in everybody {
             let planned = planned(&classes, radius);
             assert!((radius..=1.06 * radius).contains(&planned), "{radius} planned as {planned}");
         }
-        assert_eq!(radius_classes(&people.collect::<Vec<f32>>()), classes[..classes.len() - 1]);
+        assert_eq!(radius_classes(&people.collect::<Vec<f32>>(), WIDEST_CLASS), classes[..classes.len() - 1]);
     }
 
     #[test]
     fn classes_follow_the_range_of_radii_and_not_their_number() {
         let count = |agents: u32| {
             let radius = |i: u32| 0.1 * 100f32.powf(i as f32 / agents as f32);
-            radius_classes(&(0..=agents).map(radius).collect::<Vec<f32>>()).len()
+            radius_classes(&(0..=agents).map(radius).collect::<Vec<f32>>(), WIDEST_CLASS).len()
         };
         // The range is a hundredfold: 2 / log10(1.06) classes.
         assert!(count(1_000) <= 80 && count(30_000) <= 80);

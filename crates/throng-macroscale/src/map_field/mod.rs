@@ -75,6 +75,9 @@ const AT: f32 = 0.1;
 const PASSED: f32 = 2.0;
 /// How far ahead a way is looked at for crowds, in cells.
 const LOOK_AHEAD: f32 = 6.0;
+/// How much wider than its narrowest member a class of radii may be that shares a map, as a factor. Parts of cells are coarser
+/// than the difference.
+const WIDEST_CLASS: f32 = 1.25;
 /// A new way that costs more than this part of the old one is not worth it.
 const WORTH_IT: f64 = 0.9;
 
@@ -229,9 +232,8 @@ impl Planner {
         if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {
             return;
         }
-        let mut radii: Vec<f32> = (0..view.agents.len()).map(|row| view.planned_radius(row)).collect();
-        radii.sort_unstable_by(f32::total_cmp);
-        radii.dedup();
+        let planned: Vec<f32> = (0..view.agents.len()).map(|row| view.planned_radius(row)).collect();
+        let radii = throng_core::world::radius_classes(&planned, WIDEST_CLASS);
         let grid = |radius: f32| (radius, Grid::new(view, radius, self.all.cell));
         self.grids = radii.into_iter().map(grid).collect();
     }
@@ -242,7 +244,8 @@ impl Planner {
             return None;
         }
         let radius = view.planned_radius(row);
-        self.grids.iter().find(|(other, _)| *other == radius).map(|(_, grid)| grid)
+        let class = self.grids.partition_point(|&(class, _)| class < radius);
+        self.grids.get(class).map(|(_, grid)| grid)
     }
 
     /// Counts the crowd in steps in which somebody looks at it.

@@ -229,7 +229,7 @@ fn populate(world: &mut World, scenario: &Scenario) {
             });
         }
     }
-    world.radius_classes = world::radius_classes(&world.agents.radius);
+    world.radius_classes = world::radius_classes(&world.agents.radius, world::WIDEST_CLASS);
     for row in 0..world.agents.len() {
         world.extend_to(world.view().position(row));
     }

@@ -207,7 +207,14 @@ impl Perception {
 
     /// Closes the way through walls, and makes it dear to touch one. The next stop lies so far straight on.
     #[inline(always)]
-    pub fn add_walls<S: Simd>(&mut self, simd: S, walls: &[Wall], from: Vec2, radius: f32, distance: f32) {
+    pub fn add_walls<'w, S: Simd>(
+        &mut self,
+        simd: S,
+        walls: impl Iterator<Item = &'w Wall>,
+        from: Vec2,
+        radius: f32,
+        distance: f32,
+    ) {
         let aim = Vec2::new(HALF, HALF + distance / self.cell);
         for wall in walls {
             let ends = [wall.a, wall.b].map(|end| self.turned(end - from) / self.cell + HALF);

@@ -104,7 +104,7 @@ impl LocalModel for Hybrid {
         }
         let weights = self.weights(scene, ego.row);
         let ahead = preferred / speed;
-        let Around { others, walls, perception, .. } = around;
+        let Around { others, perception, .. } = around;
         perception.begin(self.cell, ahead, weights.cost_of_a_metre(speed));
         perception.add_others(simd, others, self.look, self.steps);
         if self.shortcut && middle.is_none() && perception.is_free_ahead() {
@@ -113,6 +113,8 @@ impl LocalModel for Hybrid {
         }
         perception.weigh(simd, &weights, speed, middle.map(|middle| middle - ego.position));
         let distance = scene.intents.aim[ego.row].distance(ego.position);
+        // Also those that do not face the agent: within a doorway the walls beside it are still in the way.
+        let walls = scene.view.walls.near(ego.position);
         perception.add_walls(simd, walls, ego.position, ego.radius, distance);
         perception.solve(simd, distance);
         // Where everything around is closed, walls are for the motion to keep.
