@@ -2,7 +2,9 @@
 //! lies between.
 //!
 //! Whoever sees its goal goes there. Else it follows somebody who knows the way, to where that one was seen last; else a
-//! crowd that moves alike; else it tries its luck, roughly towards its goal. Decisions are made a few times a second and
+//! crowd that moves alike; else it tries its luck, roughly towards its goal. The paper sets a follower's waypoint at the
+//! leader. Close to it the waypoint is where the leader is heading: one who is in its leader's way would walk into it, and in
+//! a doorway the two would stand face to face for good. Decisions are made a few times a second and
 //! remembered as routes of one place.
 
 use super::crowd::{Coherent, Stream};
@@ -17,6 +19,8 @@ use throng_core::world::{Guide, NewRoute, Route, Status, View};
 const LOOKS_AROUND: f32 = 0.5;
 /// Nearer than this to the place that it heads for, it looks around at once, m.
 const THERE: f32 = 0.4;
+/// Nearer than this to its leader, a follower heads where that one does, m.
+const CLOSE: f32 = 3.0;
 /// So many of those who know the way and are near are looked for behind walls, the nearest first.
 const MOST_LEADERS: usize = 8;
 /// How long somebody tries its luck in one direction, s.
@@ -113,7 +117,7 @@ impl Planner {
             if found < MOST_LEADERS { params.follow } else { near[found - 1].0.sqrt() }
         });
         let seen = near[..found].iter().find(|&&(_, _, other)| naive.sees(view.position(other as usize)));
-        seen.map(|&(_, id, other)| (id, view.position(other as usize)))
+        seen.map(|&(_, id, other)| (id, naive.behind(other as usize)))
     }
 
     fn leads(&self, naive: Naive<'_>, other: usize) -> bool {
@@ -143,6 +147,20 @@ impl Naive<'_> {
     /// With its eyes: a body may have to slide along a wall on the way, and does.
     fn sees(&self, place: Vec2) -> bool {
         !self.view.walls.block_far(self.view.position(self.row), place)
+    }
+
+    /// Where to go in order to follow a leader: to it, and close to it along with it.
+    fn behind(&self, leader: usize) -> Vec2 {
+        let view = self.view;
+        let at = view.position(leader);
+        let route = view.routes.of(view.agents.id[leader]);
+        let ahead = match route.guide {
+            Guide::Goal => Some(view.goal(leader)),
+            Guide::Stops => route.stops.get(route.next as usize).copied(),
+            _ => None,
+        };
+        let close = at.distance(view.position(self.row)) < CLOSE;
+        ahead.filter(|&ahead| close && self.sees(ahead)).unwrap_or(at)
     }
 
     /// Whether its body gets straight to a place.
