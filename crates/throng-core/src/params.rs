@@ -125,7 +125,7 @@ pub enum ParamError {
         /// The key.
         key: &'static str,
         /// The value as written.
-        value: Value,
+        value: Box<Value>,
         /// What it must be.
         expected: &'static str,
     },
@@ -137,11 +137,11 @@ pub enum ParamError {
         /// The key.
         key: &'static str,
         /// The value as written.
-        value: Value,
+        value: Box<Value>,
         /// What it must satisfy.
         limit: Limit,
         /// What it is where nobody sets it.
-        default: Value,
+        default: Box<Value>,
     },
 }
 
@@ -173,7 +173,7 @@ pub fn check(block: &'static str, fields: &[Field], key: &str, value: Value) -> 
         let known = fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
         return Err(ParamError::Unknown { block, key: key.into(), known });
     };
-    let wrong = |expected| Err(ParamError::Kind { block, key: field.name, value, expected });
+    let wrong = |expected| Err(ParamError::Kind { block, key: field.name, value: Box::new(value), expected });
     match (field.kind, value) {
         (Kind::Flag, Value::Flag(_)) => Ok(()),
         (Kind::Flag, _) => wrong("true or false"),
@@ -189,9 +189,9 @@ pub fn check(block: &'static str, fields: &[Field], key: &str, value: Value) -> 
         _ => Err(ParamError::Limit {
             block,
             key: field.name,
-            value,
+            value: Box::new(value),
             limit: field.limit,
-            default: field.default,
+            default: Box::new(field.default),
         }),
     }
 }

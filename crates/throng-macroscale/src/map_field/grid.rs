@@ -18,10 +18,10 @@ use throng_core::world::{Terrain, View};
 /// Parts a side of a split cell.
 const SIDE: i32 = 8;
 const PARTS: usize = (SIDE * SIDE) as usize;
-/// More cells than this are not laid out: they grow instead. 2,048 a side, or 8 km of cells of 4 m.
-const MOST_CELLS: f64 = (1 << 20) as f64;
-/// More split cells than this are not laid out: all grow instead. Enough for some 250 km of walls in cells of 4 m.
-const MOST_SPLIT: usize = 1 << 13;
+/// More cells than this are not laid out: they grow instead. 724 a side, or 2.9 km of cells of 4 m.
+const MOST_CELLS: f64 = (1 << 19) as f64;
+/// More split cells than this are not laid out: all grow instead. Enough for some 16 km of walls in cells of 4 m.
+const MOST_SPLIT: usize = 1 << 12;
 /// Cells around everything, where ways lead past the outermost walls.
 const MARGIN: f64 = 2.0;
 /// Stands for a split cell's number where a cell is whole.
@@ -527,6 +527,6 @@ fn bounds(view: View<'_>, space: &Space, side: f64) -> (DVec2, DVec2) {
     let people = view.extent.iter().flatten().map(|corner| corner.as_dvec2());
     let all = people.fold(map, both);
     let cells = (all[1] - all[0]) / side + 2.0 * MARGIN + 2.0;
-    let [low, high] = if cells.x * cells.y <= MOST_CELLS / 2.0 { all } else { map };
+    let [low, high] = if cells.x * cells.y <= 0.75 * MOST_CELLS { all } else { map };
     if low.cmple(high).all() { (low, high) } else { (DVec2::ZERO, DVec2::ZERO) }
 }

@@ -3,18 +3,18 @@
 //! followed, and individuals who differ in what they prefer and in what they know.
 //!
 //! - **Cells** are eight world cells a side, 4 m. The paper says nothing of walls that cut through one; here such a cell is
-//!   split ([`grid`]), so that doors and thin walls are what they are.
+//!   split (`grid`), so that doors and thin walls are what they are.
 //! - **Routes** are state ([`throng_core::world::Routes`]): made when somebody sets off, and again when its goal or the map
 //!   has changed, when it was pushed to where it sees neither the next stop nor the last one, or when its preference asks for
 //!   it. The search runs from the goal, so that all who ask in one step for the same goal share it; who asks alone gets A*.
-//!   Cells' middles are not walked over: a way is pulled taut against walls ([`routes`]), and an agent heads for the first stop
+//!   Cells' middles are not walked over: a way is pulled taut against walls (`routes`), and an agent heads for the first stop
 //!   that it does not see past. Whoever sees its goal needs no search.
 //! - **Path preference**: the paper searches again when "a waypoint is determined to be in congested area". Its waypoints
 //!   are cells; ours are corners, so the route is looked at in every cell that it passes within the next 24 m. The new route
 //!   is taken if it is a tenth cheaper than what is left of the old one, both at what cells cost now: without that people would
 //!   turn back and forth. A cell's cost grows with its density from `threshold` on and not below: a loose crowd is no
 //!   obstacle, and a cost for everybody would send everybody another way.
-//! - **Knowledge**: see [`individuals`]. The paper has leaders register in the map field; they are found by the neighbour index,
+//! - **Knowledge**: see `individuals`. The paper has leaders register in the map field; they are found by the neighbour index,
 //!   which has them anyway. Only one who wants to about the same place is a leader. Following is remembered for a moment,
 //!   so that one who goes around a corner is followed to where it was seen last.
 //! - The way around a crowd on an open plane is looked for within the starts and goals of everybody, if these are not too far
