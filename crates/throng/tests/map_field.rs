@@ -103,7 +103,7 @@ fn those_who_follow_leave_hardly_later_and_with_nobody_to_follow_they_do_worse()
         while !simulation.is_done() {
             simulation.step();
         }
-        travel(&simulation, 300.0)
+        travel(&simulation, 900.0)
     };
     let led = run(&[]);
     let lost = run(&[("name = \"staff\"", "name = \"staff\"\nparams.map-field = { knows = false }")]);

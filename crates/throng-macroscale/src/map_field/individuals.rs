@@ -1,7 +1,7 @@
 //! Those who do not know the map (section 4.3, "Knowledge level"). They know where their goals are, and nothing of what
 //! lies between.
 //!
-//! Whoever sees its goal goes there. Else it follows somebody who knows the way, to where that one was seen last; else a
+//! Whoever has seen its goal goes there like one who knows the map: what lies between is in sight. Else it follows somebody who knows the way, to where that one was seen last; else a
 //! crowd that moves alike; else it tries its luck, roughly towards its goal. The paper sets a follower's waypoint at the
 //! leader. Close to it the waypoint is where the leader is heading: one who is in its leader's way would walk into it, and in
 //! a doorway the two would stand face to face for good. Decisions are made a few times a second and
@@ -69,23 +69,16 @@ impl Planner {
     /// Where one heads who does not know the way, and what it will remember of that, where it changes.
     pub(super) fn without_map(&self, naive: Naive<'_>) -> (Next, Option<NewRoute>) {
         let route = naive.view.routes.of(naive.view.agents.id[naive.row]);
-        if !looks_around(naive.view, naive.row, route) {
-            return (naive.heading(route.guide, route.stops.first().copied()), None);
-        }
-        match self.choose(naive, route) {
-            Some(NewRoute::Place { guide, leader, at }) => {
-                (naive.heading(guide, Some(at)), Some(NewRoute::Place { guide, leader, at }))
-            }
-            Some(to) => (Next::End(naive.target.aim), Some(to)),
-            None => (naive.heading(route.guide, route.stops.first().copied()), None),
-        }
+        let change = looks_around(naive.view, naive.row, route).then(|| self.choose(naive, route)).flatten();
+        let place = match change {
+            Some(NewRoute::Place { at, .. }) => Some(at),
+            _ => route.stops.first().copied(),
+        };
+        (place.map_or(Next::Stay, Next::End), change)
     }
 
     /// What it goes by from now on; `None` where that stays as it is.
     fn choose(&self, naive: Naive<'_>, route: &Route) -> Option<NewRoute> {
-        if naive.sees(naive.target.reach) {
-            return (route.guide != Guide::Goal).then_some(NewRoute::Goal);
-        }
         if let Some((leader, at)) = self.leader(naive) {
             return Some(NewRoute::Place { guide: Guide::Leader, leader, at });
         }
@@ -95,7 +88,7 @@ impl Planner {
         if let Some(at) = self.stream_ahead(naive) {
             return Some(NewRoute::Place { guide: Guide::Crowd, leader: 0, at });
         }
-        if route.guide != Guide::Goal && naive.is_on_its_way(route) && !naive.has_lost_patience(route) {
+        if naive.is_on_its_way(route) && !naive.has_lost_patience(route) {
             return None;
         }
         Some(NewRoute::Place { guide: Guide::Chance, leader: 0, at: naive.try_luck() })
@@ -174,11 +167,11 @@ impl Naive<'_> {
         route.stops.first().is_some_and(ahead)
     }
 
-    fn heading(&self, guide: Guide, place: Option<Vec2>) -> Next {
-        match (guide, place) {
-            (Guide::Goal, _) | (_, None) => Next::End(self.target.aim),
-            (_, Some(place)) => Next::End(place),
-        }
+    /// Whether it has seen its goal, now or before.
+    pub(super) fn has_found_goal(&self) -> bool {
+        let route = self.view.routes.of(self.view.agents.id[self.row]);
+        matches!(route.guide, Guide::Goal | Guide::Stops)
+            || looks_around(self.view, self.row, route) && self.sees(self.target.reach)
     }
 
     /// The time in which one direction is tried, counted; everybody begins at another moment.
@@ -211,9 +204,7 @@ impl Naive<'_> {
 /// Whether one who does not know the way decides now: it does a few times a second, and where it has nothing else to do.
 pub(super) fn looks_around(view: View<'_>, row: usize, route: &Route) -> bool {
     let there = |place: &Vec2| place.distance(view.position(row)) < THERE;
-    due(view, row, LOOKS_AROUND)
-        || matches!(route.guide, Guide::Nothing | Guide::Stops)
-        || route.stops.first().is_some_and(there)
+    due(view, row, LOOKS_AROUND) || route.guide == Guide::Nothing || route.stops.first().is_some_and(there)
 }
 
 /// Puts somebody among the nearest so far; says how many these are.

@@ -256,11 +256,9 @@ impl Planner {
         }
         let looks = |row: usize| {
             let (params, route) = (self.params(view, row), view.routes.of(view.agents.id[row]));
-            if params.knows {
-                minds(params) && (due(view, row, params.attention) || looks(view, row, route))
-            } else {
-                looks_around(view, row, route)
-            }
+            let minds =
+                params.congestion > 0.0 && (due(view, row, params.attention) || looks(view, row, route));
+            minds || !params.knows && looks_around(view, row, route)
         };
         if (0..view.agents.len()).into_par_iter().with_min_len(CHUNK).any(looks) {
             self.crowd.count(view);
@@ -298,11 +296,12 @@ impl Planner {
             return Next::End(target.aim);
         };
         let (params, id) = (self.params(view, row), view.agents.id[row]);
-        let (next, change) = if params.knows {
+        let naive = Naive { view, row, grid, target, params };
+        let (next, change) = if params.knows || naive.has_found_goal() {
             let aversion = self.aversion(view, row);
             self.with_map(Walker { view, row, grid, target, params, aversion }, notes)
         } else {
-            self.without_map(Naive { view, row, grid, target, params })
+            self.without_map(naive)
         };
         notes.changes.extend(change.map(|to| RouteChange { id, to }));
         next
