@@ -63,7 +63,8 @@ impl<T: Default + Sync, const SIDE: i32> Layout<T, SIDE> {
     ) {
         let chunks = rows.div_ceil(CHUNK);
         self.cells.resize(rows, IVec2::ZERO);
-        self.tiles.resize_with(self.tiles.len().max(chunks), Vec::new);
+        // As many as a chunk can ever need: lists that grow now and then would be allocations in a step.
+        self.tiles.resize_with(self.tiles.len().max(chunks), || Vec::with_capacity(CHUNK));
         let work = (self.cells.par_chunks_mut(CHUNK), self.tiles[..chunks].par_iter_mut());
         work.into_par_iter().enumerate().for_each(|(chunk, (cells, tiles))| {
             tiles.clear();

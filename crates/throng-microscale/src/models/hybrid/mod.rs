@@ -49,7 +49,7 @@ throng_core::params! {
         /// Weight of the time that it takes (β).
         time: Draw = Draw::Fixed(1.0), "1/s", Limit::from(0.0).up_to(1000.0);
         /// Weight of others' closeness (γ).
-        discomfort: Draw = Draw::Fixed(1.0), "m2/s", Limit::from(0.0).up_to(1000.0);
+        discomfort: Draw = Draw::Fixed(0.5), "m2/s", Limit::from(0.0).up_to(1000.0);
         /// Weight of the distance to the middle of those it walks together with (ε).
         cohesion: Draw = Draw::Fixed(2.0), "1/m2", Limit::from(0.0).up_to(1000.0);
         /// How far ahead others are advanced.
