@@ -84,14 +84,14 @@ impl Grid {
         let (low, high) = bounds(view, &space, f64::from(side));
         let mut side = f64::from(side);
         loop {
-            if let Some(mut grid) = Grid::laid_out(&space, [low, high], side) {
-                if let Some(drafts) = grid.drafts(&space, view.terrain) {
-                    grid.space = space;
-                    grid.split_cells(drafts);
-                    grid.weigh(view.terrain);
-                    grid.find_regions();
-                    return grid;
-                }
+            if let Some(mut grid) = Grid::laid_out(&space, [low, high], side)
+                && let Some(drafts) = grid.drafts(&space, view.terrain)
+            {
+                grid.space = space;
+                grid.split_cells(drafts);
+                grid.weigh(view.terrain);
+                grid.find_regions();
+                return grid;
             }
             side *= 2.0;
         }
@@ -252,7 +252,7 @@ impl Grid {
             }
             Some(_) => return false,
         };
-        let length = if direction % 2 == 0 { self.part } else { SQRT_2 * self.part };
+        let length = if direction.is_multiple_of(2) { self.part } else { SQRT_2 * self.part };
         // Nowhere between the two is the room less than half of this.
         let plain = f64::from(draft.room[part]) + f64::from(room) - length >= 2.0 * keep * (1.0 + 1e-6);
         plain || self.space.is_clear(self.middle(from), self.middle(to), keep)

@@ -256,8 +256,8 @@ impl Planner {
         }
         let looks = |row: usize| {
             let (params, route) = (self.params(view, row), view.routes.of(view.agents.id[row]));
-            let minds =
-                params.congestion > 0.0 && (due(view, row, params.attention) || looks(view, row, route));
+            let minds = params.congestion.high() > 0.0
+                && (due(view, row, params.attention) || looks(view, row, route));
             minds || !params.knows && looks_around(view, row, route)
         };
         if (0..view.agents.len()).into_par_iter().with_min_len(CHUNK).any(looks) {
@@ -486,7 +486,7 @@ fn key(view: View<'_>, row: usize, aversion: f32, threshold: f32) -> Key {
 #[inline]
 fn due(view: View<'_>, row: usize, every: f32) -> bool {
     let steps = (every / view.dt).clamp(1.0, 1e9) as u64;
-    (view.step + u64::from(view.agents.id[row])) % steps == 0
+    (view.step + u64::from(view.agents.id[row])).is_multiple_of(steps)
 }
 
 /// Whether a row looks now where its next stops are: every so often, and near to one all the time.

@@ -199,7 +199,7 @@ impl Perception {
                 let across = f32x16::from_slice(simd, &MIDDLES) - splat(mates.x);
                 let along = splat((MIDDLES[y] - mates.y).powi(2));
                 let away = (across * across + along).sqrt();
-                line = line + splat(self.cell * self.cell * weights.cohesion) * away;
+                line += splat(self.cell * self.cell * weights.cohesion) * away;
             }
             line.store_slice(cost);
         }
@@ -309,8 +309,8 @@ impl Perception {
         let known = |i: &usize| !self.apart[*i] && four[*i] < Self::UNREACHED;
         // What is beyond a wall attracts nobody.
         let most = (0..4).filter(known).map(|i| four[i]).reduce(f32::max)?;
-        for i in 0..4 {
-            four[i] = if self.apart[i] { most } else { four[i].min(most) };
+        for (value, apart) in four.iter_mut().zip(self.apart) {
+            *value = if apart { most } else { value.min(most) };
         }
         let slope = Vec2::new(four[1] + four[3] - four[0] - four[2], four[2] + four[3] - four[0] - four[1]);
         let downhill = -slope.try_normalize()?;
@@ -345,7 +345,7 @@ fn rim<S: Simd>(simd: S, aim: Vec2, cost: f32, hidden: Hidden) -> Rim {
     let splat = |value: f32| f32x16::splat(simd, value);
     let middles = f32x16::from_slice(simd, &MIDDLES);
     let offsets = middles - splat(HALF);
-    let [before, behind] = [-HALF - 0.5, HALF + 0.5].map(|outside| splat(outside));
+    let [before, behind] = [-HALF - 0.5, HALF + 0.5].map(splat);
     let (distance, cost) = (aim.y - HALF, splat(cost));
     let mut rim = Rim::CLOSED;
     (detour(simd, offsets, before, distance) * cost).store_slice(&mut rim.below);
