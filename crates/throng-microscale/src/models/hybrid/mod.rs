@@ -29,7 +29,7 @@ mod eikonal;
 mod field;
 
 use crate::LocalModel;
-use crate::around::{Around, Ego, Reach};
+use crate::around::{Around, Ego, Others, Reach};
 use crate::stage::Scene;
 use crate::velocity_obstacle::{closest, wall_planes};
 use fearless_simd::Simd;
@@ -95,7 +95,7 @@ impl LocalModel for Hybrid {
 
     #[inline(always)]
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
-        let preferred = wanted(scene, ego, !around.walls.is_empty());
+        let preferred = wanted(scene, ego, around);
         let speed = preferred.length();
         let middle = scene.middle(ego.row);
         let alone = self.shortcut && around.others.len == 0 && around.walls.is_empty() && middle.is_none();
@@ -126,13 +126,34 @@ impl LocalModel for Hybrid {
     }
 }
 
-/// What somebody wants whom patience has turned aside: beside walls that would lead into one, and the field finds the way
-/// there. Whoever backs off does so.
+/// What somebody wants whom patience has turned aside. Beside walls it turns only for one who comes towards it, and not in a
+/// queue of those who all want the same: there is nowhere to turn to, and the field finds the way.
 #[inline(always)]
-fn wanted(scene: Scene<'_>, ego: &Ego, beside_walls: bool) -> Vec2 {
+fn wanted(scene: Scene<'_>, ego: &Ego, around: &Around) -> Vec2 {
     let asked = Vec2::new(scene.intents.vx[ego.row], scene.intents.vy[ego.row]);
-    if beside_walls && asked.dot(ego.preferred) > 0.0 { asked } else { ego.preferred }
+    let turned = asked != ego.preferred && asked.dot(ego.preferred) > 0.0;
+    if turned && !around.walls.is_empty() && !is_met(scene, asked, &around.others) {
+        asked
+    } else {
+        ego.preferred
+    }
 }
+
+/// Whether somebody close ahead wants to where the agent comes from.
+fn is_met(scene: Scene<'_>, asked: Vec2, others: &Others) -> bool {
+    (0..others.len).any(|i| {
+        let (row, towards) = (others.row[i] as usize, others.towards(i));
+        let theirs = scene.intents.vx.get(row).zip(scene.intents.vy.get(row));
+        towards.length_squared() < CLOSE * CLOSE
+            && towards.dot(asked) > 0.0
+            && theirs.is_some_and(|(&x, &y)| Vec2::new(x, y).dot(asked) < OPPOSITE * asked.length_squared())
+    })
+}
+
+/// Whoever is closer than this is met, m.
+const CLOSE: f32 = 0.8;
+/// And wants the opposite where the cosine of both wishes is below this.
+const OPPOSITE: f32 = -0.7;
 
 /// The permitted velocity closest to one: cells are too coarse to say how to go along a wall that is touched.
 #[inline(always)]
