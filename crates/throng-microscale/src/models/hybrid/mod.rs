@@ -51,7 +51,7 @@ throng_core::params! {
         /// Weight of others' closeness (γ).
         discomfort: Draw = Draw::Fixed(0.5), "m2/s", Limit::from(0.0).up_to(1000.0);
         /// Weight of the distance to the middle of those it walks together with (ε).
-        cohesion: Draw = Draw::Fixed(2.0), "1/m2", Limit::from(0.0).up_to(1000.0);
+        cohesion: Draw = Draw::Fixed(3.0), "1/m2", Limit::from(0.0).up_to(1000.0);
         /// How far ahead others are advanced.
         look: f32 = 2.0, "s", Limit::from(0.0).up_to(60.0);
         /// In so many steps (τ).
@@ -67,7 +67,7 @@ throng_core::params! {
         /// How long it takes to change velocity where something is in the way.
         relaxation: f32 = 0.25, "s", Limit::from(0.0).up_to(100.0);
         /// Whoever is further than this ahead of the middle of those it walks together with waits for them.
-        wait: f32 = 1.0, "m", Limit::above(0.0).up_to(1000.0);
+        wait: f32 = 0.7, "m", Limit::above(0.0).up_to(1000.0);
         /// Whether the field is left out where nobody is in the straight way. It finds the same, but for its cells; only time is spared.
         shortcut: bool = true, "", Limit::from(0.0);
         /// Others further away than this are not perceived.
