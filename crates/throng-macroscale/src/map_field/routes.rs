@@ -1,6 +1,7 @@
 //! Routes: the search over the grid, and what is left of its way when it is pulled taut.
 //!
-//! Costs are whole numbers, so that nothing depends on the order of sums, and among equals the lower node wins.
+//! Costs are whole numbers, so that nothing depends on the order of sums, and among equals the one nearer to the
+//! end wins, then the lower node.
 
 use super::crowd::Crowd;
 use super::grid::{Grid, HALF, Node, octile};
@@ -93,7 +94,8 @@ pub(super) struct Scratch {
     cost: Vec<u64>,
     /// By node: where the way to the goal goes on.
     onward: Vec<u32>,
-    open: BinaryHeap<Reverse<(u64, Node)>>,
+    /// By estimate; among equals whoever is nearer to the end goes first, or all ways around an open square would be tried.
+    open: BinaryHeap<Reverse<(u64, u64, Node)>>,
 }
 
 /// Where the goal is entered.
@@ -128,7 +130,7 @@ impl Scratch {
         if cost < self.cost(node) {
             self.written[node as usize] = self.search;
             (self.cost[node as usize], self.onward[node as usize]) = (cost, onward);
-            self.open.push(Reverse((cost.saturating_add(ahead), node)));
+            self.open.push(Reverse((cost.saturating_add(ahead), ahead, node)));
         }
     }
 
@@ -148,9 +150,9 @@ impl Scratch {
             self.reach(entry.node, away as u64, ENTRY | index as u32, ahead(entry.node));
         }
         let mut missing = wanted.len();
-        while let Some(Reverse((estimate, node))) = self.open.pop() {
+        while let Some(Reverse((estimate, ahead_of_it, node))) = self.open.pop() {
             let cost = self.cost(node);
-            if estimate > cost.saturating_add(ahead(node)) {
+            if estimate > cost.saturating_add(ahead_of_it) {
                 continue;
             }
             if wanted.binary_search(&node).is_ok() {
@@ -178,13 +180,33 @@ impl Scratch {
             let onward = self.onward[node as usize];
             if onward & ENTRY != 0 {
                 way.push(entries[(onward & !ENTRY) as usize].at);
-                return taut(costs, &way).into_iter().map(DVec2::as_vec2).collect();
+                return tautest(costs, way).into_iter().map(DVec2::as_vec2).collect();
             }
             way.extend(grid.gate(node, onward));
             way.push(grid.place(onward));
             node = onward;
         }
     }
+}
+
+/// A way pulled taut from both ends, whichever is cheaper: a place that is seen from far may lie past where the next could
+/// have been seen.
+fn tautest(costs: &Costs<'_>, mut way: Vec<DVec2>) -> Vec<DVec2> {
+    let (first, last) = (way[0], way[way.len() - 1]);
+    let cost = |stops: &[DVec2]| {
+        let legs = std::iter::once(&first).chain(stops).zip(stops);
+        legs.map(|(&from, &to)| costs.along(from, to)).sum::<f64>()
+    };
+    let onward = taut(costs, &way);
+    if onward.len() < 2 {
+        return onward;
+    }
+    way.reverse();
+    let mut back = taut(costs, &way);
+    back.reverse();
+    back.remove(0);
+    back.push(last);
+    if cost(&back) < cost(&onward) { back } else { onward }
 }
 
 /// The places of a way that are left when it is pulled taut, without the first. Where costs differ, a piece stays as it is
