@@ -4,13 +4,12 @@
 //! somebody first needs them. Each step asks anew from where an agent stands, so whoever was pushed off its way has
 //! another one at once, and what is kept are caches only: nothing has to be saved, and an answer depends on the view alone.
 
-use crate::heading::{Target, target, through, to_end, waits};
+use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
 use glam::{DVec2, Vec2};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use throng_core::CHUNK;
-use throng_core::geom::inside_ring;
 use throng_core::handover::Intents;
 use throng_core::space::Wall;
 use throng_core::world::View;
@@ -95,8 +94,6 @@ impl<P: Planner> Default for ByGoal<P> {
 /// What all trees together may remember: up to 84 bytes each. Where goals are more than that holds, trees are made anew
 /// in every step, which is slow and right.
 const MOST_REMEMBERED: usize = 3_000_000;
-/// Into so many pieces the edge of an area is cut, at least where they would not be shorter than a radius.
-const PIECES_OF_AN_EDGE: f32 = 64.0;
 
 #[derive(Debug)]
 struct Kept<T> {
@@ -123,12 +120,6 @@ impl<T> Kept<T> {
 struct Key {
     radius: u32,
     goal: GoalKey,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum GoalKey {
-    Point(u32, u32),
-    Area(u16),
 }
 
 /// What a row does next.
@@ -335,38 +326,5 @@ impl Next {
 }
 
 fn key(view: View<'_>, row: usize) -> Key {
-    let cohort = view.agents.cohort[row];
-    let goal = match view.cohorts[cohort as usize].area {
-        Some(_) => GoalKey::Area(cohort),
-        None => GoalKey::Point(view.agents.goal_x[row].to_bits(), view.agents.goal_y[row].to_bits()),
-    };
-    Key { radius: view.planned_radius(row).to_bits(), goal }
-}
-
-/// Where a row's goal can be entered.
-fn goals(view: View<'_>, row: usize) -> Vec<DVec2> {
-    let agents = view.agents;
-    match &view.cohorts[agents.cohort[row] as usize].area {
-        Some(ring) => entries(ring, view.planned_radius(row)),
-        None => vec![Vec2::new(agents.goal_x[row], agents.goal_y[row]).as_dvec2()],
-    }
-}
-
-/// Places all around an area, inside its edge, so that whoever is there has arrived.
-fn entries(ring: &[Vec2], radius: f32) -> Vec<DVec2> {
-    let edges = || (0..ring.len()).map(|index| (ring[index], ring[(index + 1) % ring.len()]));
-    let around: f32 = edges().map(|(a, b)| a.distance(b)).sum();
-    let piece = (around / PIECES_OF_AN_EDGE).max(radius).max(f32::MIN_POSITIVE);
-    let mut entries = Vec::new();
-    for (a, b) in edges() {
-        let pieces = (a.distance(b) / piece).ceil().clamp(1.0, PIECES_OF_AN_EDGE) as usize;
-        let inwards = (b - a).perp().normalize_or_zero() * radius.min(piece / 2.0);
-        for index in 0..pieces {
-            let edge = a.lerp(b, (index as f32 + 0.5) / pieces as f32);
-            let inside =
-                [edge + inwards, edge - inwards].into_iter().find(|&place| inside_ring(place, ring).0);
-            entries.extend(inside.map(Vec2::as_dvec2));
-        }
-    }
-    entries
+    Key { radius: view.planned_radius(row).to_bits(), goal: goal_key(view, row) }
 }

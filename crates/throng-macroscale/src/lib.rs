@@ -5,13 +5,16 @@ pub mod chain;
 mod corners;
 pub mod domain;
 mod heading;
+pub mod map_field;
 pub mod navmesh;
 pub mod search;
+mod space;
 mod straight;
 pub mod tunnel;
 mod visibility_graph;
 pub mod waypoints;
 
+pub use map_field::MapField;
 pub use navmesh::NavMesh;
 pub use straight::Straight;
 pub use visibility_graph::VisibilityGraph;

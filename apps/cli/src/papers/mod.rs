@@ -1,6 +1,7 @@
 //! `throng papers`: a paper's tables, theirs and ours side by side, and what follows from them.
 
 mod density;
+mod hybrid;
 mod meso;
 mod multi_domain;
 mod snape;
@@ -35,6 +36,7 @@ const PAPERS: &[Paper] = &[
     Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce },
     Paper { name: "meso", title: meso::TITLE, reproduce: meso::reproduce },
     Paper { name: "density", title: density::TITLE, reproduce: density::reproduce },
+    Paper { name: "hybrid", title: hybrid::TITLE, reproduce: hybrid::reproduce },
     Paper { name: "multi-domain", title: multi_domain::TITLE, reproduce: multi_domain::reproduce },
 ];
 

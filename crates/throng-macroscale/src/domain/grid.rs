@@ -11,7 +11,7 @@
 
 use super::Placed;
 use crate::search::Domain;
-use crate::visibility_graph::space::Space;
+use crate::space::Space;
 use glam::DVec2;
 use throng_core::space::Wall;
 

@@ -27,7 +27,7 @@ use super::Placed;
 use super::published::{Passage, Published, Trajectory};
 use crate::navmesh::{Mesh, Ways};
 use crate::search::Domain;
-use crate::visibility_graph::space::Space;
+use crate::space::Space;
 use glam::{DVec2, IVec2};
 use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;

@@ -5,7 +5,7 @@ use super::ways::Ways;
 use crate::Macroscale;
 use crate::by_goal::{ByGoal, FirstStop, Planner};
 use crate::heading::Target;
-use crate::visibility_graph::space::Space;
+use crate::space::Space;
 use glam::{DVec2, Vec2};
 use throng_core::handover::Intents;
 use throng_core::space::Wall;

@@ -4,8 +4,8 @@
 //! are the nodes: its sides touch the arc, and the outermost two continue along the walls. Directions come from halving
 //! angles, which takes square roots only, so that all machines agree on every bit.
 
-use super::space::Space;
 use crate::corners::{corners, halfway, split};
+use crate::space::Space;
 use glam::DVec2;
 
 /// Cosine of the widest turn that one node stands for: 22.5 degrees (and some rounding). A way around a corner is then at

@@ -10,7 +10,7 @@ use throng_core::space::Wall;
 /// What a body may lack of its radius, as a share of it. Ways touch walls by design, and rounding must not close them.
 const SLACK: f64 = 0.005;
 /// What a body may lack of its radius and still be as free as one that lacks nothing, as a share of it. Less than the
-/// slack of tangents ([`super::nodes`]): whoever lacks more may be on no tangent at all, and takes any way that is clear.
+/// slack of tangents (`visibility_graph/nodes.rs`): whoever lacks more may be on no tangent at all, and takes any way that is clear.
 const ROOMY: f64 = 0.0005;
 /// The least radius, m: points would slip between walls that touch.
 const LEAST_RADIUS: f64 = 1e-5;
@@ -46,7 +46,8 @@ pub(crate) struct Place {
 }
 
 impl Segment {
-    fn distance(&self, place: DVec2) -> f64 {
+    /// How far a place is from it, m.
+    pub fn distance(&self, place: DVec2) -> f64 {
         distance(place, self.a, self.b)
     }
 
@@ -284,7 +285,8 @@ impl Way {
     }
 }
 
-fn distance(place: DVec2, a: DVec2, b: DVec2) -> f64 {
+/// How far a place is from a segment, m.
+pub(crate) fn distance(place: DVec2, a: DVec2, b: DVec2) -> f64 {
     let along = b - a;
     let length = along.length_squared();
     let share = if length > 0.0 { ((place - a).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
