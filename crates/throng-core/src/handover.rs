@@ -1,6 +1,6 @@
 //! What one stage hands to the next: columns in the rows' order of this step, kept from step to step.
 
-use crate::world::{Detour, Flow, Jam, RouteChange};
+use crate::world::{Detour, Flow, Jam, PlanChange, RouteChange};
 use glam::Vec2;
 
 /// From the macroscale, adapted by the mesoscale: the velocity an agent would like to have, m/s.
@@ -12,6 +12,8 @@ pub struct Intents {
     pub vy: Vec<f32>,
     /// The next stop of its route, or its goal, m from the world's origin.
     pub aim: Vec<Vec2>,
+    /// Whether it leaves the floor in this step, to jump or to be carried: then walls do not hold it, and nobody turns it.
+    pub aloft: Vec<bool>,
     /// What the agent will remember of its detour. Only the mesoscale changes it.
     pub detour: Vec<Detour>,
     /// Where walkers get on slowly, in steps in which the mesoscale has looked.
@@ -22,6 +24,8 @@ pub struct Intents {
     pub middle: Vec<Option<Vec2>>,
     /// Routes that the macroscale wants remembered otherwise than they are, one change for each agent at most.
     pub routes: Vec<RouteChange>,
+    /// The same for plans.
+    pub plans: Vec<PlanChange>,
 }
 
 /// From the microscale: the velocity an agent has chosen.
@@ -31,10 +35,22 @@ pub struct Commands {
     pub vx: Vec<f32>,
     /// m/s.
     pub vy: Vec<f32>,
+    /// Whether it leaves the floor in this step.
+    pub aloft: Vec<bool>,
     /// What the agent will remember of being held up, see [`Agents::frustration`](crate::world::Agents).
     pub frustration: Vec<f32>,
     /// Whom the agent may come into contact with in this step, among those that it looks at.
     pub near: Vec<Near>,
+}
+
+impl Commands {
+    /// Whoever is in the air or carried does what was planned, whatever the local model made of it.
+    pub fn let_fly(&mut self, intents: &Intents) {
+        self.aloft.copy_from_slice(&intents.aloft);
+        for row in (0..self.aloft.len()).filter(|&row| intents.aloft[row]) {
+            (self.vx[row], self.vy[row]) = (intents.vx[row], intents.vy[row]);
+        }
+    }
 }
 
 /// The rows of the few others who are near; most agents have nobody or one.
@@ -96,6 +112,6 @@ macro_rules! sized {
         }
     };
 }
-sized!(Intents: vx, vy, aim, detour);
-sized!(Commands: vx, vy, frustration, near);
+sized!(Intents: vx, vy, aim, aloft, detour);
+sized!(Commands: vx, vy, aloft, frustration, near);
 sized!(Moves: x, y, vx, vy);

@@ -6,6 +6,7 @@ mod corners;
 pub mod domain;
 mod heading;
 pub mod map_field;
+pub mod multi_domain;
 pub mod navmesh;
 pub mod search;
 mod space;
@@ -15,6 +16,7 @@ mod visibility_graph;
 pub mod waypoints;
 
 pub use map_field::MapField;
+pub use multi_domain::MultiDomain;
 pub use navmesh::NavMesh;
 pub use straight::Straight;
 pub use visibility_graph::VisibilityGraph;
@@ -38,6 +40,26 @@ pub trait Macroscale: Send + Sync {
     /// A row's whole way from where it is to its goal, m from the world's origin. `None` where there is no way, or where
     /// the model does not think in ways.
     fn route(&mut self, _view: View<'_>, _row: usize) -> Option<Vec<Vec2>> {
+        None
+    }
+
+    /// Whether the same world always gets the same answer: not where time on the clock decides.
+    fn is_reproducible(&self) -> bool {
+        true
+    }
+
+    /// Who was thought about in the last run, in order, where the model takes turns.
+    fn served(&self) -> &[multi_domain::Served] {
+        &[]
+    }
+
+    /// The memory that it keeps for agents from step to step, beside what is in the world.
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    /// A row's tasks and their plans, where the model has such.
+    fn explain(&mut self, _view: View<'_>, _row: usize) -> Option<Vec<multi_domain::Explained>> {
         None
     }
 }

@@ -36,6 +36,6 @@ impl Bodies {
         if self.separation.on {
             self.separation.run(view, input, &mut self.contacts, out);
         }
-        walls::hold(view, out);
+        walls::hold(view, input, out);
     }
 }

@@ -5,12 +5,12 @@ use glam::Vec2;
 use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::{at_most, det, left, unit_or};
-use throng_core::handover::Moves;
+use throng_core::handover::{Commands, Moves};
 use throng_core::space::Wall;
 use throng_core::world::View;
 
 /// Stops everybody whose way leads through a wall, and keeps bodies out of walls where there is room.
-pub(crate) fn hold(view: View<'_>, moves: &mut Moves) {
+pub(crate) fn hold(view: View<'_>, commands: &Commands, moves: &mut Moves) {
     if view.walls.all().is_empty() {
         return;
     }
@@ -23,6 +23,9 @@ pub(crate) fn hold(view: View<'_>, moves: &mut Moves) {
     columns.into_par_iter().enumerate().for_each(|(chunk, (x, y, vx, vy))| {
         for i in 0..x.len() {
             let row = chunk * CHUNK + i;
+            if commands.aloft[row] {
+                continue;
+            }
             let (from, to) = (view.position(row), Vec2::new(x[i], y[i]));
             let held = held(view, from, to, view.agents.radius[row]);
             if held != to {

@@ -47,6 +47,15 @@ const FILES: &[(&str, &str)] = files! {
     "papers/hybrid-evacuation"
     "papers/hybrid-cohesive"
     "papers/hybrid-crossing"
+    "papers/multi-domain-oncoming"
+    "papers/multi-domain-crossing"
+    "papers/multi-domain-intersection"
+    "papers/multi-domain-choke"
+    "papers/multi-domain-change"
+    "papers/multi-domain-road"
+    "papers/multi-domain-lanes"
+    "papers/multi-domain-four-way"
+    "papers/multi-domain-goals"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

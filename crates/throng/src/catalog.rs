@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
 use throng_macroscale::map_field::Planner;
-use throng_macroscale::{Macroscale, MapField, NavMesh, Straight, VisibilityGraph};
+use throng_macroscale::{Macroscale, MapField, MultiDomain, NavMesh, Straight, VisibilityGraph, multi_domain};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
@@ -148,6 +148,7 @@ static MACROSCALE: LazyLock<Vec<Model<BuildMacroscale>>> = LazyLock::new(|| {
             KAPADIA,
         ),
         individual_macroscale::<MapField, Planner>(PARK),
+        individual_macroscale::<MultiDomain, multi_domain::Planner>(KAPADIA),
     ]
 });
 

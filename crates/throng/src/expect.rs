@@ -35,6 +35,7 @@ pub enum Bound {
 const FIGURES: &[Figure] = &[
     Figure { name: "agents", bound: Bound::Exactly, of: |report| Some(report.agents as f64) },
     Figure { name: "arrived", bound: Bound::Exactly, of: |report| Some(report.arrived as f64) },
+    Figure { name: "in_window", bound: Bound::Exactly, of: |report| Some(report.in_window as f64) },
     Figure { name: "put_aside", bound: Bound::Exactly, of: |report| Some(report.put_aside as f64) },
     Figure { name: "no_path", bound: Bound::Exactly, of: |report| Some(report.no_path as f64) },
     Figure { name: "steps", bound: Bound::Exactly, of: |report| Some(report.steps as f64) },

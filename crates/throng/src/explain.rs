@@ -4,6 +4,7 @@ use glam::{DVec2, Vec2};
 use serde::Serialize;
 use throng_core::geom;
 use throng_core::world::{Guide, View};
+use throng_macroscale::multi_domain::{Event, Explained};
 use throng_mesoscale::{Look, Perceived, PerceivedGroup};
 use throng_microscale::{Perception, Seen};
 
@@ -20,6 +21,8 @@ pub struct Explanation {
     pub route: Option<Vec<[f64; 2]>>,
     /// Whether there is no way to the goal.
     pub no_path: bool,
+    /// Its tasks from coarse to fine, where the macroscale plans in several domains.
+    pub tasks: Vec<TaskPlan>,
     /// What it goes by on its way, where the macroscale remembers that.
     pub guide: Guide,
     /// The id of who it follows, where it follows somebody.
@@ -48,6 +51,25 @@ pub struct Explanation {
     pub walls: Vec<[[f64; 2]; 2]>,
     /// The field of costs that it perceives, where its local model makes one and did not do without.
     pub field: Option<PerceptionField>,
+}
+
+/// A task of an agent: what it has planned in a domain.
+#[derive(Clone, Debug, Serialize)]
+pub struct TaskPlan {
+    /// `navmesh`, `dynamic-navmesh`, `grid` or `space-time`.
+    pub domain: &'static str,
+    /// `holds`, or what asks for another plan: `invalid`, `agent`, `ending`, `improve`.
+    pub status: &'static str,
+    /// The smaller, the sooner it is its turn; none where nothing can become better.
+    pub priority: Option<f32>,
+    /// The plan costs at most so many times the cheapest.
+    pub inflation: f32,
+    /// Its places.
+    pub plan: Vec<[f64; 2]>,
+    /// When they are passed, s; empty where the domain knows no time.
+    pub times: Vec<f64>,
+    /// Half the width of the tunnel that it was found in, m; none where there was no search.
+    pub tunnel: Option<f32>,
 }
 
 /// A field around an agent, in lines across the way that it wants to go: the first line lies furthest behind it, the first
@@ -140,6 +162,7 @@ pub(crate) struct Wants {
     /// m from the world's origin.
     pub route: Option<Vec<Vec2>>,
     pub no_way: bool,
+    pub tasks: Vec<Explained>,
     pub guided: (Guide, Option<u32>),
     pub perceived: Perceived,
     pub adapted: Vec2,
@@ -178,6 +201,7 @@ impl Explanation {
             adapted: wants.adapted,
             route: wants.route.map(|route| route.into_iter().map(stop).collect()),
             no_path: wants.no_way,
+            tasks: wants.tasks.into_iter().map(|task| task_plan(task, origin)).collect(),
             guide: wants.guided.0,
             leader: wants.guided.1,
             wanted: seen.ego.preferred,
@@ -197,6 +221,25 @@ impl Explanation {
                 .collect(),
             field: seen.around.perception.used.then(|| field(&seen.around.perception, place)),
         }
+    }
+}
+
+fn task_plan(task: Explained, origin: DVec2) -> TaskPlan {
+    let status = match task.event {
+        None => "holds",
+        Some(Event::Invalid) => "invalid",
+        Some(Event::Agent) => "agent",
+        Some(Event::Ending) => "ending",
+        Some(Event::Improve) => "improve",
+    };
+    TaskPlan {
+        domain: task.task.name(),
+        status,
+        priority: task.priority,
+        inflation: task.inflation,
+        plan: task.plan.iter().map(|(_, at)| (origin + *at).to_array()).collect(),
+        times: task.plan.iter().filter_map(|(time, _)| *time).collect(),
+        tunnel: task.tunnel,
     }
 }
 

@@ -115,6 +115,8 @@ pub struct Report {
     pub agents: usize,
     /// Agents that have been at their goals.
     pub arrived: usize,
+    /// Agents that have arrived within the window that their cohort has; 0 where none has one.
+    pub in_window: usize,
     /// Agents that were put aside because their numbers stopped making sense.
     pub put_aside: usize,
     /// Agents that have no way to their goals at the end; 0 where the macroscale does not think in ways.
@@ -160,6 +162,7 @@ impl Report {
             simulated_s: simulation.frame().time,
             agents: simulation.agents(),
             arrived: simulation.arrived(),
+            in_window: simulation.in_window(),
             put_aside: simulation.put_aside(),
             no_path,
             mean_travel_s: simulation.mean_travel(),

@@ -23,6 +23,12 @@ pub struct Args {
     /// A short version: fewer and smaller runs
     #[arg(long)]
     quick: bool,
+    /// Of multi-domain: the paper's scenarios instead of its table, with ORCA alone beside them
+    #[arg(long)]
+    scenarios: bool,
+    /// With --scenarios: draw how long tasks took in each frame, as .svg
+    #[arg(long, value_name = "OUT.svg", requires = "scenarios")]
+    picture: Option<std::path::PathBuf>,
 }
 
 /// A paper that can be reproduced.
@@ -75,7 +81,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
         bail!("unknown paper `{name}`; known: {}", known.join(", "));
     };
-    let reproduction = (paper.reproduce)(args.quick)?;
+    if args.scenarios && paper.name != "multi-domain" {
+        bail!("--scenarios: only multi-domain has such; leave it out");
+    }
+    let reproduction = if args.scenarios {
+        multi_domain::scenarios::reproduce(args.quick, args.picture.as_deref())?
+    } else {
+        (paper.reproduce)(args.quick)?
+    };
     if args.json {
         crate::output::show(&format!("{}\n", serde_json::to_string_pretty(&reproduction)?))?;
     } else {

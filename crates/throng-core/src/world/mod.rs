@@ -5,13 +5,15 @@ mod agents;
 mod flow;
 mod jam;
 mod movers;
+mod plans;
 mod routes;
 mod terrain;
 
 pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
 pub use flow::{Flow, Stream};
 pub use jam::Jam;
-pub use movers::{Mover, MoverState};
+pub use movers::{Link, Mover, MoverState};
+pub use plans::{Plan, PlanChange, Plans};
 pub use routes::{Guide, NewRoute, Route, RouteChange, Routes};
 pub use terrain::Terrain;
 
@@ -33,6 +35,8 @@ pub struct Cohort {
     pub together: bool,
     /// Where the goal is an area: its ring, m from the world's origin.
     pub area: Option<Vec<Vec2>>,
+    /// From when to when members should arrive, s.
+    pub arrive: Option<[f64; 2]>,
 }
 
 /// Somebody who is no longer in the columns.
@@ -71,6 +75,8 @@ pub struct World {
     pub cohorts: Vec<Cohort>,
     /// Scripted bodies.
     pub movers: Vec<Mover>,
+    /// Jumps, for planners that take them.
+    pub links: Vec<Link>,
     /// As far as anybody looks, m.
     pub furthest_look: f32,
     /// Side of the neighbour index's cells, m.
@@ -85,6 +91,8 @@ pub struct World {
     pub jam: Jam,
     /// Where agents are on their ways, as far as the macroscale follows routes.
     pub routes: Routes,
+    /// Where agents have said that they will be, as far as the macroscale plans in space and time.
+    pub plans: Plans,
     /// What all starts and goals so far lie within, m from the world's origin; `None` where nobody has said. Saved, because
     /// whoever has left counts too.
     pub extent: Option<[Vec2; 2]>,
@@ -120,6 +128,10 @@ pub struct View<'a> {
     pub dt: f32,
     /// Simulated time, s.
     pub time: f32,
+    /// Simulated time as precisely as it is known, s: for whoever plans ahead.
+    pub now: f64,
+    /// Step as precisely as it is known, s.
+    pub tick: f64,
     /// Steps taken.
     pub step: u64,
     /// The highest speed that anybody can have, m/s.
@@ -140,12 +152,18 @@ pub struct View<'a> {
     pub jam: &'a Jam,
     /// Where agents are on their ways.
     pub routes: &'a Routes,
+    /// Where agents have said that they will be.
+    pub plans: &'a Plans,
     /// Ground that is harder to walk on than the rest.
     pub terrain: &'a [Terrain],
     /// What all starts and goals so far lie within.
     pub extent: Option<[Vec2; 2]>,
-    /// Scripted bodies, where they are now.
+    /// Scripted bodies that are in the way, where they are now.
     pub movers: &'a [MoverState],
+    /// Scripted bodies, where they will ever be.
+    pub scripts: &'a [Mover],
+    /// Jumps.
+    pub links: &'a [Link],
     /// What cohorts have in common.
     pub cohorts: &'a [Cohort],
 }
@@ -162,6 +180,7 @@ impl World {
             gone: Vec::new(),
             cohorts: Vec::new(),
             movers: Vec::new(),
+            links: Vec::new(),
             furthest_look: 1.0,
             cell_size: 0.0,
             fastest: 0.0,
@@ -169,6 +188,7 @@ impl World {
             radius_classes: Vec::new(),
             jam: Jam::default(),
             routes: Routes::default(),
+            plans: Plans::default(),
             extent: None,
             walls: Walls::default(),
             terrain: Vec::new(),
@@ -190,6 +210,8 @@ impl World {
             seed: self.seed,
             dt: self.dt as f32,
             time: self.time() as f32,
+            now: self.time(),
+            tick: self.dt,
             step: self.step,
             fastest: self.fastest,
             widest: self.widest,
@@ -200,9 +222,12 @@ impl World {
             radius_classes: &self.radius_classes,
             jam: &self.jam,
             routes: &self.routes,
+            plans: &self.plans,
             terrain: &self.terrain,
             extent: self.extent,
             movers: &self.mover_states,
+            scripts: &self.movers,
+            links: &self.links,
             cohorts: &self.cohorts,
         }
     }
@@ -230,6 +255,11 @@ impl World {
         self.routes.take(changes);
     }
 
+    /// The same for plans.
+    pub fn take_plans(&mut self, changes: &mut Vec<PlanChange>) {
+        self.plans.take(changes);
+    }
+
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
     /// The intents are those of the mesoscale, where there is one, for what it wants remembered.
     pub fn commit(&mut self, intents: Option<&mut Intents>, commands: &Commands, moves: &Moves) {
@@ -255,7 +285,8 @@ impl World {
         self.cells.take(agents);
         let (time, dt) = (self.step as f64 * self.dt, self.dt);
         self.mover_states.clear();
-        self.mover_states.extend(self.movers.iter().map(|mover| mover.state(time, dt)));
+        let in_the_way = self.movers.iter().filter(|mover| !mover.carries);
+        self.mover_states.extend(in_the_way.map(|mover| mover.state(time, dt)));
     }
 
     /// Cells as wide as anybody looks where the crowd is thin, so that many share one look around; narrower ones where
@@ -343,6 +374,7 @@ impl World {
         let before = self.gone.len();
         for (row, _) in self.scratch.keep.iter().enumerate().filter(|(_, keep)| !**keep) {
             self.routes.forget(agents.id[row]);
+            self.plans.forget(agents.id[row]);
             self.gone.push(Gone {
                 id: agents.id[row],
                 cohort: agents.cohort[row],
@@ -394,7 +426,7 @@ impl World {
                 .map(|[x, y]| u64::from(x) << 32 | u64::from(y));
             mix(hash ^ mix(cell ^ mix(hold)))
         });
-        mix(present ^ mix(gone ^ mix(self.step)) ^ jam ^ mix(self.routes.hash()))
+        mix(present ^ mix(gone ^ mix(self.step)) ^ jam ^ mix(self.routes.hash()) ^ self.plans.hash())
     }
 }
 

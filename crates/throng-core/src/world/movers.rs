@@ -10,6 +10,21 @@ pub struct Mover {
     pub radius: f32,
     /// Time (s) and place (m from the world's origin), rising in time. It stands before the first and after the last.
     pub path: Vec<(f64, Vec2)>,
+    /// Whether it is a platform: agents stand on it, and it is in nobody's way.
+    pub carries: bool,
+}
+
+/// A way for planners over what cannot be walked on: a jump.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// m from the world's origin.
+    pub from: Vec2,
+    /// m from the world's origin.
+    pub to: Vec2,
+    /// As how many metres of walking it counts when ways are planned.
+    pub cost: f32,
+    /// Whether it leads back too.
+    pub both_ways: bool,
 }
 
 /// Where a scripted body is.
@@ -48,7 +63,8 @@ mod tests {
 
     #[test]
     fn stands_before_and_after_its_path() {
-        let car = Mover { radius: 1.0, path: vec![(1.0, Vec2::ZERO), (3.0, Vec2::new(4.0, 0.0))] };
+        let path = vec![(1.0, Vec2::ZERO), (3.0, Vec2::new(4.0, 0.0))];
+        let car = Mover { radius: 1.0, path, carries: false };
         assert_eq!(car.state(0.0, 0.5).velocity, Vec2::ZERO);
         assert_eq!(
             car.state(2.0, 0.5),

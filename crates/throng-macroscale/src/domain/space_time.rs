@@ -175,7 +175,7 @@ pub const LONGEST_WINDOW: u16 = 64;
 const ARRIVING: f32 = 0.01;
 /// What a plan may lack of a distance from bodies, m. Negative: they keep a little more than that apart, so that rounding
 /// never makes them touch.
-const APART: f64 = 1e-3;
+pub(crate) const APART: f64 = 1e-3;
 
 /// The space-time domain of one agent.
 #[derive(Debug)]
@@ -186,6 +186,7 @@ pub struct SpaceTime<'a> {
     published: &'a Published,
     /// Who plans: its own path is not in its way.
     own: Option<u32>,
+    exceptions: Exceptions<'a>,
     /// Where the lattice has its zero, m, and time, s.
     origin: DVec2,
     begin: f64,
@@ -198,6 +199,7 @@ pub struct SpaceTime<'a> {
     per_metre: f64,
     cosine: f64,
     has_arrival: bool,
+    ferries: Option<Ferries<'a>>,
     compass: Option<Compass<'a>>,
     /// What the compass says at the goal, m.
     beyond: f64,
@@ -274,6 +276,49 @@ struct Leap {
     cost: f32,
 }
 
+/// Platforms that move, and the floor beside them.
+#[derive(Clone, Copy, Debug)]
+pub struct Ferries<'a> {
+    /// Where one can stand without them.
+    pub floor: &'a Mesh,
+    /// A body's middle must be within the radius of one.
+    pub platforms: &'a [Trajectory],
+}
+
+impl Ferries<'_> {
+    /// Whether one can stand there at a time.
+    pub fn carry(&self, at: DVec2, time: f64) -> bool {
+        self.platforms.iter().any(|platform| is_on(platform, at, time))
+    }
+}
+
+fn is_on(platform: &Trajectory, at: DVec2, time: f64) -> bool {
+    platform.place(time).is_some_and(|middle| middle.distance(at) <= platform.radius)
+}
+
+/// Bodies that count less than others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Exceptions<'a> {
+    /// Marked by their numbers: these do not count at all. Whoever is beyond the list does.
+    pub ignored: &'a [bool],
+    /// Who is nearer than bodies may be already, and how near, m: only to come still nearer counts as meeting them.
+    pub touched: &'a [(u32, f64)],
+}
+
+impl Exceptions<'_> {
+    /// Whether to pass somebody nearer than bodies may be is to meet it.
+    pub fn count(&self, body: u32, path: &Trajectory, passage: &Passage) -> bool {
+        if self.ignored.get(body as usize).is_some_and(|&ignored| ignored) {
+            return false;
+        }
+        let touched = self.touched.iter().find(|touched| touched.0 == body);
+        touched.is_none_or(|&(_, distance)| path.nearest(passage) < distance - NO_NEARER)
+    }
+}
+
+/// What rounding may take from a distance that must not become smaller, m.
+const NO_NEARER: f64 = 1e-6;
+
 /// What an agent's plan is made in.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
@@ -319,6 +364,7 @@ impl<'a> SpaceTime<'a> {
             space: around.clearance,
             published: around.published,
             own: around.own,
+            exceptions: Exceptions::default(),
             origin: begin.1,
             begin: begin.0,
             goal,
@@ -329,6 +375,7 @@ impl<'a> SpaceTime<'a> {
             per_metre: per_metre * (1.0 - 1e-6),
             cosine: 0.0,
             has_arrival: false,
+            ferries: None,
             compass: None,
             beyond: 0.0,
         }
@@ -339,6 +386,71 @@ impl<'a> SpaceTime<'a> {
     pub fn with_fovea(mut self, fovea: Option<Fovea>) -> SpaceTime<'a> {
         self.fovea = fovea;
         self.cosine = fovea.map_or(-1.0, |fovea| (fovea.angle / 2.0).min(std::f64::consts::PI).cos());
+        self
+    }
+
+    /// With platforms that move: one steps onto them, stands on them and steps off, and nowhere else beside the floor.
+    pub fn with_ferries(mut self, ferries: Option<Ferries<'a>>) -> SpaceTime<'a> {
+        self.ferries = ferries;
+        self
+    }
+
+    /// Whether a step leads over the floor or platforms.
+    fn is_walkable(&self, (from, a): (Moment, DVec2), (to, b): (Moment, DVec2)) -> bool {
+        let on_floor = || from.place() == to.place() || self.space.is_clear(a, b);
+        let Some(ferries) = self.ferries else { return on_floor() };
+        let [begins, ends] = [a, b].map(|at| ferries.floor.locate(at).is_some());
+        if begins && ends {
+            return on_floor();
+        }
+        let carried = |moment: Moment, at: DVec2| ferries.carry(at, self.seconds(moment.time));
+        // Whoever begins somewhere is there, whatever rounding says.
+        (begins || from.time == 0 || carried(from, a)) && (ends || carried(to, b))
+    }
+
+    /// By how much a platform moves in a step, in lines of the lattice.
+    fn drift(&self, platform: &Trajectory, time: u16) -> Option<IVec2> {
+        let places = [time, time + 1].map(|time| platform.place(self.seconds(time)));
+        let [Some(from), Some(to)] = places else { return None };
+        Some(((to - from) / self.walk.lattice).round().as_ivec2())
+    }
+
+    /// Where one is carried to who stands on a platform.
+    fn rides(&self, moment: Moment, out: &mut Vec<(Moment, f32)>) {
+        let at = self.at(moment.place());
+        for platform in self.ferries.iter().flat_map(|ferries| ferries.platforms) {
+            if moment.speed > 1 || !is_on(platform, at, self.seconds(moment.time)) {
+                continue;
+            }
+            let drift = self.drift(platform, moment.time).filter(|drift| *drift != IVec2::ZERO);
+            let next = drift.and_then(|drift| Self::moved(Moment { speed: 0, ..moment }, drift, 1));
+            out.extend(next.filter(|&next| self.is_free(moment, next)).map(|next| (next, self.standing())));
+        }
+    }
+
+    /// The same, backwards.
+    fn rides_to(&self, moment: Moment, out: &mut Vec<(Moment, f32)>) {
+        if moment.speed > 0 || moment.time == 0 {
+            return;
+        }
+        for platform in self.ferries.iter().flat_map(|ferries| ferries.platforms) {
+            let drift = self.drift(platform, moment.time - 1).filter(|drift| *drift != IVec2::ZERO);
+            let Some(before) = drift.and_then(|drift| Self::moved(moment, -drift, -1)) else { continue };
+            let stands = is_on(platform, self.at(before.place()), self.seconds(before.time));
+            let befores = [0, 1].map(|speed| Moment { speed, ..before }).into_iter();
+            let able = befores.filter(|&before| stands && self.is_free(before, moment));
+            out.extend(able.map(|before| (before, self.standing())));
+        }
+    }
+
+    /// What a step without one costs.
+    fn standing(&self) -> f32 {
+        (self.walk.step * self.walk.per_second) as f32
+    }
+
+    /// With bodies that count less than others.
+    pub fn with_exceptions(mut self, exceptions: Exceptions<'a>) -> SpaceTime<'a> {
+        self.exceptions = exceptions;
         self
     }
 
@@ -462,14 +574,17 @@ impl<'a> SpaceTime<'a> {
     /// Whether a step can be made.
     fn is_free(&self, from: Moment, to: Moment) -> bool {
         let (a, b) = (self.at(from.place()), self.at(to.place()));
-        (from.place() == to.place() || self.space.is_clear(a, b)) && !self.meets(from, a, b, to.time)
+        self.is_walkable((from, a), (to, b)) && !self.meets(from, a, b, to.time)
     }
 
     fn meets(&self, from: Moment, a: DVec2, b: DVec2, end: u16) -> bool {
         let passage = Passage { from: a, to: b, begin: self.seconds(from.time), end: self.seconds(end) };
         let radius = self.space.radius() + APART;
-        self.published
-            .meets(&passage, radius, |body, path| Some(body) != self.own && self.sees(from, a, path))
+        self.published.meets(&passage, radius, |body, path| {
+            Some(body) != self.own
+                && self.sees(from, a, path)
+                && self.exceptions.count(body, path, &passage)
+        })
     }
 
     /// Whether somebody on a path counts for whoever is in a state.
@@ -558,7 +673,7 @@ impl<'a> SpaceTime<'a> {
     }
 
     /// The least energy that a distance takes within a range of times.
-    fn energy(&self, distance: f64, left: RangeInclusive<f64>) -> f64 {
+    pub(crate) fn energy(&self, distance: f64, left: RangeInclusive<f64>) -> f64 {
         let Walk { per_second, per_speed_squared, max_speed, .. } = self.walk;
         if *left.end() < 0.0 || distance > max_speed * left.end() + 1e-6 {
             return f64::INFINITY;
@@ -594,6 +709,7 @@ impl Domain for SpaceTime<'_> {
                 }
             }
         }
+        self.rides(moment, out);
         for leap in self.jumps.iter().filter(|leap| self.can_take_off(leap, moment)) {
             out.extend(self.landing(leap, moment).map(|landed| (landed, leap.cost)));
         }
@@ -615,6 +731,7 @@ impl Domain for SpaceTime<'_> {
                 }
             }
         }
+        self.rides_to(moment, out);
         for leap in self.jumps.iter().filter(|leap| leap.heading == moment.heading) {
             let Some(before) = Self::moved(moment, -leap.vector, -i32::from(leap.steps)) else { continue };
             let headings = (-2..=2).map(|turn| Moment { heading: turned(leap.heading, turn), ..before });

@@ -50,6 +50,9 @@ pub struct ScenarioFile {
     /// Scripted bodies that avoid nobody.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub movers: Vec<MoverFile>,
+    /// Jumps over what cannot be walked on. Only the macroscale `multi-domain` takes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkFile>,
     /// What happens on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventFile>,
@@ -166,6 +169,10 @@ pub struct CohortFile {
     /// How close to its goal an agent has arrived, m. Default: the largest radius in the cohort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal_radius: Option<f64>,
+    /// From when to when an agent should arrive, s. Default: whenever it can. Only the macroscale `multi-domain` plans for it;
+    /// the report's figure `in_window` says how many did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrive: Option<[f64; 2]>,
     /// When an agent begins to walk, s. Default 0.
     #[serde(default = "default_start")]
     pub start: Number,
@@ -281,6 +288,27 @@ pub struct MoverFile {
     pub radius: f64,
     /// Time (s), x and y (m), times rising.
     pub path: Vec<[f64; 3]>,
+    /// Whether it is a platform: it is in nobody's way, agents of the macroscale `multi-domain` can stand on it, also where
+    /// the map is not walkable, and are moved with it. Default false.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub carries: bool,
+}
+
+/// A jump over what cannot be walked on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkFile {
+    /// Where it begins, m.
+    pub from: Point,
+    /// Where it ends, m.
+    pub to: Point,
+    /// As how many metres of walking it counts when ways are planned. Default 1. At least 0.
+    #[serde(default = "default_link_cost")]
+    #[schemars(range(min = 0.0))]
+    pub cost: f64,
+    /// Whether it leads back too. Default false.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub both_ways: bool,
 }
 
 /// Something that happens once: exactly one of `add_obstacle`, `remove_obstacle`, `retarget`.
@@ -334,6 +362,10 @@ fn default_preferred_speed() -> Number {
 
 fn default_start() -> Number {
     Number::Fixed(0.0)
+}
+
+fn default_link_cost() -> f64 {
+    1.0
 }
 
 fn is_false(flag: &bool) -> bool {

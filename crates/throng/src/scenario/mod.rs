@@ -55,6 +55,9 @@ use throng_core::params::Value;
 /// Parameter values by block and key, already checked against the catalog.
 pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 
+/// The planner that knows windows, platforms and jumps.
+const PLANS_AHEAD: &str = "multi-domain";
+
 /// The mesoscale model and the local one that look at [`Cohort::together`].
 const KEEP_TOGETHER: [&str; 2] = ["groups", "hybrid"];
 
@@ -81,6 +84,8 @@ pub struct Scenario {
     pub areas: Vec<Vec<DVec2>>,
     /// Scripted bodies.
     pub movers: Vec<Mover>,
+    /// Jumps over what cannot be walked on.
+    pub links: Vec<Link>,
     /// What happens on the way, sorted by time.
     pub events: Vec<Event>,
     /// What a run must show.
@@ -144,7 +149,19 @@ impl Scenario {
                 cohort.name
             )
         };
-        apart.map(warning).collect()
+        apart.map(warning).chain(self.unused_plans()).collect()
+    }
+
+    /// What only one planner looks at, where it is not the one that plans.
+    fn unused_plans(&self) -> impl Iterator<Item = String> {
+        let keys = [
+            ("arrive", self.cohorts.iter().any(|cohort| cohort.arrive.is_some())),
+            ("carries", self.movers.iter().any(|mover| mover.carries)),
+            ("links", !self.links.is_empty()),
+        ];
+        let unused = self.pipeline.macroscale != PLANS_AHEAD;
+        let written = keys.into_iter().filter(move |(_, written)| unused && *written);
+        written.map(|(key, _)| format!("`{key}` does nothing without `{PLANS_AHEAD}` as pipeline.macroscale"))
     }
 
     /// The walkable area as WKT, as JuPedSim and PedPy want it: always one POLYGON, with holes.
@@ -287,6 +304,8 @@ pub struct Cohort {
     pub leaves: bool,
     /// How close to its goal an agent has arrived, m.
     pub goal_radius: f64,
+    /// From when to when members should arrive, s.
+    pub arrive: Option<[f64; 2]>,
     /// The share of an avoidance it takes on, 0 to 1.
     pub responsibility: f64,
     /// Whether members walk together.
@@ -333,6 +352,21 @@ pub struct Mover {
     pub radius: f64,
     /// Time (s) and place (m), strictly rising in time.
     pub path: Vec<(f64, DVec2)>,
+    /// Whether it is a platform.
+    pub carries: bool,
+}
+
+/// A jump over what cannot be walked on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Link {
+    /// m.
+    pub from: DVec2,
+    /// m.
+    pub to: DVec2,
+    /// As how many metres of walking it counts when ways are planned.
+    pub cost: f64,
+    /// Whether it leads back too.
+    pub both_ways: bool,
 }
 
 /// Something that happens once.

@@ -7,7 +7,7 @@ use crate::scenario::{self, Action, Cohort, FloorPlan, Goal, Scenario, Settings}
 use glam::{DVec2, Vec2};
 use std::sync::Arc;
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{self, Agent, Detour, Mover, SETTING_OFF, Status, Terrain, World};
+use throng_core::world::{self, Agent, Detour, Link, Mover, SETTING_OFF, Status, Terrain, World};
 use throng_mesoscale::Mesoscale;
 use throng_motion::Bodies;
 
@@ -240,8 +240,16 @@ fn populate(world: &mut World, scenario: &Scenario) {
         .map(|mover| Mover {
             radius: mover.radius as f32,
             path: mover.path.iter().map(|&(t, place)| (t, local(place, origin))).collect(),
+            carries: mover.carries,
         })
         .collect();
+    let link = |link: &scenario::Link| Link {
+        from: local(link.from, origin),
+        to: local(link.to, origin),
+        cost: link.cost as f32,
+        both_ways: link.both_ways,
+    };
+    world.links = scenario.links.iter().map(link).collect();
 }
 
 /// Lets the world's extent hold where everybody wants to be.
@@ -259,6 +267,7 @@ fn shared(cohort: &Cohort, scenario: &Scenario, origin: DVec2) -> world::Cohort 
         leaves: cohort.leaves,
         together: cohort.together,
         goal_radius: cohort.goal_radius as f32,
+        arrive: cohort.arrive,
         area: cohort.agents.first().and_then(|agent| area(&scenario.areas, agent.goal, origin)),
     }
 }

@@ -17,6 +17,7 @@ use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::{Detour, Gone, Guide, NewRoute, Route, RouteChange, Status, World};
 use throng_macroscale::Macroscale;
+pub use throng_macroscale::multi_domain::Served;
 use throng_mesoscale::{Mesoscale, Perceived, WorldField};
 use throng_microscale::{Microscale, Rows};
 use throng_motion::Bodies;
@@ -109,6 +110,7 @@ impl Simulation {
             clock.lap(|times| &mut times.events);
 
             intents.routes.clear();
+            intents.plans.clear();
             stages.macroscale.run(view, intents);
             clock.lap(|times| &mut times.macroscale);
 
@@ -127,12 +129,14 @@ impl Simulation {
             for local in &stages.microscale {
                 local.model.run(view, local.rows(), intents, commands);
             }
+            commands.let_fly(intents);
             clock.lap(|times| &mut times.microscale);
 
             stages.bodies.run(view, commands, moves);
             clock.lap(|times| &mut times.motion);
 
             world.take_routes(&mut intents.routes);
+            world.take_plans(&mut intents.plans);
             world.commit(among.then_some(intents), commands, moves);
             clock.lap(|times| &mut times.commit);
         });
@@ -223,10 +227,10 @@ impl Simulation {
         let intents = &mut self.handover.intents;
         intents.resize(view.agents.len());
         let macroscale = &mut self.stages.macroscale;
-        let (route, no_way) = self.pool.install(|| {
+        let (route, no_way, tasks) = self.pool.install(|| {
             macroscale.run(view, intents);
             let no_way = macroscale.stranded().binary_search(&(row as u32)).is_ok();
-            (macroscale.route(view, row), no_way)
+            (macroscale.route(view, row), no_way, macroscale.explain(view, row).unwrap_or_default())
         });
         let guided = guide(view.routes.of(id), &intents.routes, id);
         intents.detour.copy_from_slice(&view.agents.detour);
@@ -245,9 +249,24 @@ impl Simulation {
             }
         });
         let adapted = Vec2::new(intents.vx[row], intents.vy[row]);
-        let wants = Wants { preferred, route, no_way, guided, perceived, adapted };
+        let wants = Wants { preferred, route, no_way, tasks, guided, perceived, adapted };
         let seen = local.model.explain(view, intents, row);
         Some(Explanation::new(view, self.world.origin, wants, &seen))
+    }
+
+    /// Whether the same scenario and seed give the same run: not where time on the clock decides what is planned.
+    pub fn is_reproducible(&self) -> bool {
+        self.stages.macroscale.is_reproducible()
+    }
+
+    /// Who was thought about in the last step, in order, where the macroscale takes turns.
+    pub fn served(&self) -> &[Served] {
+        self.stages.macroscale.served()
+    }
+
+    /// What plans take of the memory, bytes.
+    pub fn planner_bytes(&self) -> usize {
+        self.world.plans.bytes() + self.stages.macroscale.bytes()
     }
 
     /// How many agents the scenario has.
@@ -284,6 +303,17 @@ impl Simulation {
         let mut stranded: Vec<Stranded> = rows.filter(walks).map(told).collect();
         stranded.sort_unstable_by_key(|stranded| stranded.id);
         stranded
+    }
+
+    /// How many have arrived within the window of their cohort, where it has one.
+    pub fn in_window(&self) -> usize {
+        let in_time = |fate: &Gone| {
+            let window = self.world.cohorts[fate.cohort as usize].arrive;
+            let arrival = f64::from(fate.arrival);
+            // Times of arrival are kept in single precision.
+            window.is_some_and(|[from, to]| arrival >= from - 1e-3 && arrival <= to + 1e-3)
+        };
+        self.fates().filter(in_time).count()
     }
 
     /// Mean time from start to arrival, s, over those that arrived.
@@ -364,6 +394,7 @@ impl Plan {
             world.set_walls(build::walls(&self.map, world.origin, self.wall_range));
             // Here and not where walls are set: a resumed run sets them too, and goes on with the routes that it had.
             world.routes.clear();
+            world.plans.doubt();
         }
     }
 

@@ -66,6 +66,7 @@ fn world(draws: &mut Draws<'_>) -> World {
             together: draws.chance(0.3),
             goal_radius: 0.3,
             area,
+            arrive: None,
         });
     }
     for id in 0..draws.below(25) as u32 {
@@ -78,7 +79,7 @@ fn world(draws: &mut Draws<'_>) -> World {
     }
     for _ in 0..draws.pick(&[0, 0, 1, 3, 20]) {
         let path = vec![(0.0, vector(draws)), (draws.pick(&[1e-9, 0.1, 2.0]), vector(draws))];
-        world.movers.push(Mover { radius: number(draws).abs(), path });
+        world.movers.push(Mover { radius: number(draws).abs(), path, carries: false });
     }
     world.furthest_look = draws.pick(&[0.1, 2.5, 500.0]);
     world.fastest = world.agents.max_speed.iter().copied().fold(0.0, f32::max);

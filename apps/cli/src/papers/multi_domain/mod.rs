@@ -11,6 +11,7 @@
 
 mod checker;
 mod maps;
+pub mod scenarios;
 mod trial;
 
 use throng::{planning, rng};

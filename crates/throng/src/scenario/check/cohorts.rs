@@ -80,6 +80,13 @@ impl<'a> Checker<'a> {
         if let Some(goal_radius) = file.goal_radius {
             self.number(&path.then("goal_radius"), goal_radius, Limit::above(0.0).up_to(LARGEST));
         }
+        if let Some([from, to]) = file.arrive {
+            let path = path.then("arrive");
+            [from, to].into_iter().enumerate().for_each(|(end, at)| self.number(&path.then(end), at, time));
+            if to <= from {
+                self.report.value(&path, "must be two times, the earlier first");
+            }
+        }
         self.number(&path.then("responsibility"), file.responsibility, Limit::from(0.0).up_to(1.0));
         if let Some(model) = &file.microscale {
             self.model(&path.then("microscale"), Stage::Microscale, model);

@@ -13,7 +13,7 @@ use super::document::Document;
 use super::error::{Report, ScenarioError, known};
 use super::file::*;
 use super::path::KeyPath;
-use super::{Mover, Pipeline, Scenario, Settings};
+use super::{Link, Mover, Pipeline, Scenario, Settings};
 use crate::catalog::{self, Stage};
 use crate::expect;
 use glam::DVec2;
@@ -39,6 +39,7 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
     let map = checker.map();
     let drafts = checker.cohorts();
     let movers = checker.movers();
+    let links = checker.links();
     let events = checker.events(&map);
     checker.expectations();
     if !checker.report.is_empty() {
@@ -59,6 +60,7 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
         cohorts,
         areas,
         movers,
+        links,
         events,
         expect: file.expect.clone(),
         source,
@@ -167,7 +169,22 @@ impl<'a> Checker<'a> {
             name: mover.name.clone().unwrap_or_else(|| top.to_string()),
             radius: mover.radius,
             path: mover.path.iter().map(|&[t, x, y]| (t, DVec2::new(x, y))).collect(),
+            carries: mover.carries,
         }
+    }
+
+    fn links(&mut self) -> Vec<Link> {
+        let links = self.file.links.iter().enumerate();
+        let link = |(index, link): (usize, &LinkFile)| {
+            let path = KeyPath::top("links").then(index);
+            self.number(&path.then("cost"), link.cost, Limit::from(0.0).up_to(LARGEST));
+            let (from, to) = (self.point(&path.then("from"), link.from), self.point(&path.then("to"), link.to));
+            if from == to {
+                self.report.value(&path.then("to"), "must be another place than `from`");
+            }
+            Link { from, to, cost: link.cost, both_ways: link.both_ways }
+        };
+        links.map(link).collect()
     }
 
     fn expectations(&mut self) {

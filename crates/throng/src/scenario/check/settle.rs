@@ -41,6 +41,7 @@ impl Checker<'_> {
                 leaves: draft.file.on_arrival == OnArrival::Leave,
                 // An empty cohort has no largest radius.
                 goal_radius: if goal_radius > 0.0 { goal_radius } else { draft.radius.high() },
+                arrive: draft.file.arrive,
                 responsibility: draft.file.responsibility,
                 together: draft.file.together,
                 microscale: draft.file.microscale.clone(),

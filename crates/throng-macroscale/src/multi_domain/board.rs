@@ -1,0 +1,76 @@
+//! What everybody has said, in an index of space and time. A copy of the world's plans that is kept up to date.
+
+use super::{MultiDomain, wide};
+use crate::domain::published::{Published, Trajectory};
+use throng_core::world::{Plan, View};
+
+/// Everybody's published path. Movers come first, then agents by id.
+#[derive(Debug, Default)]
+pub(super) struct Board {
+    pub published: Published,
+    /// By id: the serial of the plan that is published, where there is one.
+    serials: Vec<Option<u32>>,
+    movers: Option<usize>,
+}
+
+impl Board {
+    /// The number of an agent among all bodies.
+    pub fn body(&self, id: u32) -> u32 {
+        self.movers.unwrap_or(0) as u32 + id
+    }
+
+    /// The agent that a body is.
+    pub fn agent(&self, body: u32) -> Option<u32> {
+        body.checked_sub(self.movers.unwrap_or(0) as u32)
+    }
+
+    /// Publishes what has changed since the last look, and takes away who has left.
+    pub fn look(&mut self, view: View<'_>, params: &MultiDomain, rows: &[u32]) {
+        if self.movers != Some(view.scripts.len()) {
+            *self = Board { movers: Some(view.scripts.len()), ..Board::default() };
+            let in_the_way = view.scripts.iter().enumerate().filter(|(_, script)| !script.carries);
+            for (mover, script) in in_the_way {
+                let path = script.path.iter().map(|&(time, at)| (time, wide(at))).collect();
+                let radius = f64::from(script.radius + params.margin);
+                self.published.publish(mover as u32, Trajectory { radius, path, stays: true });
+            }
+        }
+        self.serials.resize(self.serials.len().max(rows.len()), None);
+        for id in 0..self.serials.len() {
+            let row = rows.get(id).copied().filter(|&row| row != u32::MAX);
+            let Some(row) = row else {
+                if self.serials[id].take().is_some() {
+                    self.published.withdraw(self.body(id as u32));
+                }
+                continue;
+            };
+            let plan = view.plans.of(id as u32);
+            if self.serials[id] != Some(plan.serial) {
+                self.publish(view, params, row as usize, plan);
+            }
+        }
+    }
+
+    /// An agent says where it will be. Whoever has no plan stands.
+    pub fn publish(&mut self, view: View<'_>, params: &MultiDomain, row: usize, plan: &Plan) {
+        let id = view.agents.id[row];
+        let radius = f64::from(view.agents.radius[row] + params.margin);
+        let told = if plan.path.is_empty() {
+            Trajectory::standing(radius, wide(view.position(row)))
+        } else {
+            let leaves = view.cohorts[view.agents.cohort[row] as usize].leaves;
+            Trajectory { radius, path: plan.path.clone(), stays: !(leaves && plan.reaches) }
+        };
+        self.published.publish(self.body(id), told);
+        self.serials[id as usize] = Some(plan.serial);
+    }
+
+    /// The memory that it takes, roughly: what is published, and about as many entries of the index as seconds.
+    pub fn bytes(&self) -> usize {
+        let entries = |path: &Trajectory| {
+            let seconds = path.path.last().map_or(0.0, |last| last.0) - path.path.first().map_or(0.0, |first| first.0);
+            path.path.capacity() * size_of::<(f64, glam::DVec2)>() + 16 * (2 + 2 * seconds.max(0.0) as usize)
+        };
+        self.published.iter().map(|(_, path)| size_of::<Trajectory>() + entries(path)).sum()
+    }
+}

@@ -1,0 +1,89 @@
+//! A frame's time to think, shared out: counted in expansions, or until a deadline.
+
+use super::MultiDomain;
+use std::time::{Duration, Instant};
+
+/// What all agents together may do in a step.
+pub(super) struct Frame {
+    left: u64,
+    deadline: Option<Instant>,
+    again: u32,
+}
+
+/// What one agent may do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    /// Expansions.
+    pub expansions: u64,
+    /// When to stop whatever is left.
+    deadline: Option<Instant>,
+}
+
+/// Expansions between looks at the clock: half a millisecond or so.
+const SLICE: u64 = 48;
+/// A share is doubled so many times at most.
+const MOST_DOUBLINGS: u32 = 5;
+/// So many plans a step may be made again because somebody was first.
+const MOST_AGAIN: u32 = 200;
+
+impl Frame {
+    pub fn begin(params: &MultiDomain) -> Frame {
+        let deadline = (params.deadline > 0.0)
+            .then(|| Instant::now() + Duration::from_secs_f64(f64::from(params.deadline) / 1000.0));
+        Frame { left: params.budget as u64, deadline, again: MOST_AGAIN }
+    }
+
+    pub fn is_spent(&self) -> bool {
+        match self.deadline {
+            Some(deadline) => Instant::now() >= deadline,
+            None => self.left == 0,
+        }
+    }
+
+    /// What each of a batch may do, by how often it found nothing. Those who are served first come first, and the last of
+    /// them may get little.
+    pub fn share_out(&self, failures: impl Iterator<Item = u32>, params: &MultiDomain) -> Vec<Share> {
+        let mut left = if self.deadline.is_some() { u64::MAX } else { self.left };
+        let share = |failures: u32| {
+            let wanted = (params.share as u64) << failures.min(MOST_DOUBLINGS);
+            let expansions = wanted.min(left);
+            left -= expansions;
+            Share { expansions, deadline: self.deadline }
+        };
+        failures.map(share).collect()
+    }
+
+    pub fn spend(&mut self, expansions: u64) {
+        // Whoever is looked at costs something, also where nothing was searched.
+        self.left = self.left.saturating_sub(expansions.max(1));
+    }
+
+    /// Whether a plan that came too late may be made again in this step.
+    pub fn may_try_again(&mut self) -> bool {
+        self.again = self.again.saturating_sub(1);
+        self.again > 0
+    }
+}
+
+impl Share {
+    /// The next part of what is left, and nothing once time is up.
+    pub fn slice(&self, spent: u64) -> u64 {
+        let left = self.expansions.saturating_sub(spent);
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => 0,
+            Some(_) => left.min(SLICE),
+            None => left,
+        }
+    }
+}
+
+/// How long tasks took, for pictures and never for decisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Served {
+    /// Who.
+    pub id: u32,
+    /// s, by domain: Σ1 to Σ4.
+    pub took: [f32; 4],
+    /// Expansions in Σ4.
+    pub expansions: u64,
+}

@@ -1,0 +1,167 @@
+//! How dense it will be where: φ of Σ2, counted from everybody's plans. Beyond its path somebody is expected to follow its way at
+//! its preferred speed, as the paper has it.
+
+use super::ground::{Ground, Grounds};
+use super::{MultiDomain, wide};
+use crate::domain::dynamic_navmesh::Density;
+use crate::navmesh::Terrain;
+use glam::DVec2;
+use rustc_hash::FxHashMap;
+use throng_core::world::{Plan, Status, View};
+
+/// Who will be in which polygon when, for each class of radii.
+#[derive(Debug, Default)]
+pub(super) struct Crowding {
+    version: u64,
+    serials: Vec<Option<u32>>,
+    classes: Vec<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// How many, by time and polygon.
+    bodies: FxHashMap<(u32, u32), u32>,
+    /// Where and when an agent will be, by id.
+    keys: Vec<Vec<(u32, u32)>>,
+}
+
+/// Who asks: where it is, how fast it gets on, and who it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asker {
+    pub class: usize,
+    pub from: DVec2,
+    pub speed: f64,
+    pub id: u32,
+}
+
+/// Length of a slot of time, s.
+const SLOT: f64 = 4.0;
+/// As far ahead somebody is expected anywhere, s.
+const AHEAD: f64 = 48.0;
+/// The least area of a polygon, m²: a body fills more than a sliver.
+const LEAST_AREA: f64 = 1.0;
+
+impl Crowding {
+    pub fn look(&mut self, view: View<'_>, grounds: &Grounds, params: &MultiDomain, rows: &[u32]) {
+        if self.version != grounds.version {
+            let classes = grounds.iter().map(|_| Counts::default()).collect();
+            *self = Crowding { version: grounds.version, serials: Vec::new(), classes };
+        }
+        self.serials.resize(self.serials.len().max(rows.len()), None);
+        for id in 0..self.serials.len() {
+            let row = rows.get(id).copied().filter(|&row| row != u32::MAX);
+            let Some(row) = row else {
+                if self.serials[id].take().is_some() {
+                    self.classes.iter_mut().for_each(|counts| counts.set(id, Vec::new()));
+                }
+                continue;
+            };
+            let plan = view.plans.of(id as u32);
+            if self.serials[id] != Some(plan.serial) {
+                self.publish(view, grounds, params, row as usize, plan);
+            }
+        }
+    }
+
+    /// An agent says where it will be.
+    pub fn publish(&mut self, view: View<'_>, grounds: &Grounds, params: &MultiDomain, row: usize, plan: &Plan) {
+        let id = view.agents.id[row];
+        self.serials[id as usize] = Some(plan.serial);
+        if params.crowding == 0.0 {
+            return;
+        }
+        let expected = expected(view, row, plan);
+        for (counts, ground) in self.classes.iter_mut().zip(grounds.iter()) {
+            counts.set(id as usize, keys(ground, &expected));
+        }
+    }
+
+    /// The density in every polygon when somebody gets there who goes straight.
+    pub fn density(&self, view: View<'_>, ground: &Ground, asker: Asker) -> Option<Density> {
+        let mesh = ground.fine.as_ref().map(Terrain::mesh)?;
+        let counts = self.classes.get(asker.class)?;
+        let own = counts.keys.get(asker.id as usize).map_or(&[][..], Vec::as_slice);
+        let phi = |polygon: usize| {
+            let (sum, corners) =
+                mesh.corners(polygon).fold((DVec2::ZERO, 0.0), |(sum, count), at| (sum + at, count + 1.0));
+            let centre = sum / f64::max(corners, 1.0);
+            let time = view.now + centre.distance(asker.from) / asker.speed;
+            let key = (slot(time), polygon as u32);
+            let all = counts.bodies.get(&key).copied().unwrap_or(0);
+            let others = all - u32::from(all > 0 && own.contains(&key));
+            (f64::from(others) / mesh.area(polygon).max(LEAST_AREA)) as f32
+        };
+        Some(Density { phi: (0..mesh.polygons()).map(phi).collect() })
+    }
+
+    /// The memory that it takes.
+    pub fn bytes(&self) -> usize {
+        let counts = |counts: &Counts| {
+            counts.bodies.capacity() * 13 + counts.keys.iter().map(|keys| 24 + keys.capacity() * 8).sum::<usize>()
+        };
+        self.classes.iter().map(counts).sum()
+    }
+}
+
+impl Counts {
+    fn set(&mut self, id: usize, keys: Vec<(u32, u32)>) {
+        if self.keys.len() <= id {
+            self.keys.resize(id + 1, Vec::new());
+        }
+        for key in std::mem::replace(&mut self.keys[id], keys) {
+            if let std::collections::hash_map::Entry::Occupied(mut count) = self.bodies.entry(key) {
+                *count.get_mut() -= 1;
+                if *count.get() == 0 {
+                    count.remove();
+                }
+            }
+        }
+        for &key in &self.keys[id] {
+            *self.bodies.entry(key).or_default() += 1;
+        }
+    }
+}
+
+fn slot(time: f64) -> u32 {
+    (time / SLOT) as u32
+}
+
+fn keys(ground: &Ground, expected: &[(f64, DVec2)]) -> Vec<(u32, u32)> {
+    let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return Vec::new() };
+    let there = expected.iter().filter_map(|&(time, at)| Some((slot(time), mesh.locate(at)? as u32)));
+    let mut keys: Vec<(u32, u32)> = there.collect();
+    keys.dedup();
+    keys
+}
+
+/// Where an agent is expected in the middle of every slot and between.
+fn expected(view: View<'_>, row: usize, plan: &Plan) -> Vec<(f64, DVec2)> {
+    let here = wide(view.position(row));
+    let looks = (2.0 * AHEAD / SLOT) as u32;
+    let times = (0..looks).map(|look| view.now + f64::from(look) * SLOT / 2.0);
+    let stands = view.agents.status[row] != Status::Walking || plan.blocked < f64::INFINITY || plan.reaches;
+    let (end, last) = plan.path.last().copied().unwrap_or((view.now, here));
+    let rest = if stands { &[][..] } else { rest_of(&plan.way, last) };
+    let place = |time: f64| {
+        if time <= end { plan.place(time).unwrap_or(here) } else { beyond(last, rest, (time - end) * f64::from(view.agents.preferred_speed[row])) }
+    };
+    times.map(|time| (time, place(time))).collect()
+}
+
+/// What is left of a way from a place near it.
+fn rest_of(way: &[DVec2], at: DVec2) -> &[DVec2] {
+    let nearest = (0..way.len()).min_by(|&a, &b| way[a].distance_squared(at).total_cmp(&way[b].distance_squared(at)));
+    &way[nearest.unwrap_or(0).min(way.len())..]
+}
+
+/// Where one is after a distance along a way.
+fn beyond(mut at: DVec2, way: &[DVec2], mut distance: f64) -> DVec2 {
+    for &next in way {
+        let length = at.distance(next);
+        if length >= distance {
+            return if length > 0.0 { at.lerp(next, distance / length) } else { at };
+        }
+        (at, distance) = (next, distance - length);
+    }
+    at
+}

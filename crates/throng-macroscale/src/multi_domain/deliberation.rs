@@ -1,0 +1,445 @@
+//! One agent's turn: its tasks from coarse to fine, as far as events ask for them.
+
+use super::board::Board;
+use super::budget::{Served, Share};
+use super::crowding::{Asker, Crowding};
+use super::ground::{Ground, Grounds};
+use super::lead::Lead;
+use super::rides::{Found, Others};
+use super::tasks::{self, Ask, Event};
+use super::window::{Ending, Window};
+use super::{MultiDomain, Planner, wide};
+use crate::domain::dynamic_navmesh::{DynamicNavmesh, Gate};
+use crate::domain::space_time::{APART, Exceptions, Goal, SpaceTime, Surroundings, Walk};
+use crate::navmesh::Terrain;
+use crate::search::{Aim, AnytimeDynamicAstar, Budget, Reversed, Settings, Status};
+use crate::tunnel::{Guided, Line, Tunnel, Width};
+use glam::DVec2;
+use std::collections::BTreeMap;
+use std::time::Instant;
+use throng_core::world::{Plan, View};
+
+/// What somebody thinks with: all that is known, frozen for a batch.
+#[derive(Clone, Copy)]
+pub(super) struct Thinker<'a> {
+    pub view: View<'a>,
+    pub params: &'a MultiDomain,
+    grounds: &'a Grounds,
+    pub board: &'a Board,
+    crowding: &'a Crowding,
+    drafts: &'a BTreeMap<u32, Plan>,
+    pub rows: &'a [u32],
+}
+
+/// Who thinks.
+pub(super) struct Who<'a> {
+    pub row: usize,
+    pub id: u32,
+    pub body: u32,
+    pub at: DVec2,
+    pub velocity: DVec2,
+    /// As wide as it is planned for, m.
+    pub radius: f64,
+    /// m/s.
+    pub preferred: f64,
+    pub max_speed: f64,
+    pub ground: &'a Ground,
+    /// Who is nearer than it may be already, and how near, m.
+    pub touched: Vec<(u32, f64)>,
+}
+
+/// What somebody wants to do. Others may have to change their plans for it.
+pub(super) struct Proposal {
+    pub id: u32,
+    pub ask: Ask,
+    pub plans: Vec<(u32, Plan)>,
+    pub spent: u64,
+    pub served: Served,
+    pub is_stranded: bool,
+}
+
+/// What a turn has used of its share.
+pub(super) struct Meter {
+    pub share: Share,
+    pub spent: u64,
+    took: [f32; 4],
+}
+
+impl Meter {
+    /// Does a task's work, and notes how long it takes.
+    fn time<R>(&mut self, task: tasks::Task, work: impl FnOnce(&mut Meter) -> R) -> R {
+        let begin = Instant::now();
+        let result = work(self);
+        self.took[task as usize] += begin.elapsed().as_secs_f32();
+        result
+    }
+}
+
+/// Expansions for a way in Σ2.
+const MOST_GATES: u64 = 5_000;
+/// By how much ε falls from plan to plan.
+const BETTER: f32 = 0.5;
+/// Expansions without a plan after which a tunnel of the first width is too narrow.
+const PATIENCE: u64 = 120;
+/// Whoever gets no nearer to its goal than this within a horizon has no way on, m.
+const NO_PROGRESS: f64 = 0.5;
+/// What walking costs at least: see [`Walk::per_second`].
+const PER_SECOND: f64 = 2.23;
+/// Speeds between standing and the preferred one.
+const SPEED_STEPS: f64 = 3.0;
+/// No more times the preferred speed is planned with: speeds are numbered in four bits.
+const MOST_TIMES_PREFERRED: f64 = 4.9;
+/// A goal is aimed at a little within its radius, so that rounding does not keep anybody from arriving.
+const INSIDE: f64 = 0.9;
+
+impl<'a> Thinker<'a> {
+    pub fn new(view: View<'a>, planner: &'a Planner) -> Thinker<'a> {
+        Thinker {
+            view,
+            params: &planner.params,
+            grounds: &planner.grounds,
+            board: &planner.board,
+            crowding: &planner.crowding,
+            drafts: &planner.drafts,
+            rows: &planner.rows,
+        }
+    }
+
+    /// How far ahead plans go, s: whole steps.
+    pub fn horizon(&self) -> f64 {
+        (f64::from(self.params.horizon) / self.step()).round().max(1.0) * self.step()
+    }
+
+    /// A step of plans, s: whole steps of the simulation.
+    pub fn step(&self) -> f64 {
+        (f64::from(self.params.step) / self.view.tick).round().max(1.0) * self.view.tick
+    }
+
+    pub fn plan(&self, id: u32) -> &'a Plan {
+        self.drafts.get(&id).unwrap_or_else(|| self.view.plans.of(id))
+    }
+
+    pub fn who(&self, row: usize) -> Option<Who<'a>> {
+        let (view, agents) = (self.view, self.view.agents);
+        let ground = self.grounds.of(view, row)?;
+        let mut who = Who {
+            row,
+            id: agents.id[row],
+            body: self.board.body(agents.id[row]),
+            at: wide(view.position(row)),
+            velocity: wide(view.velocity(row)),
+            radius: ground.clearance.radius(),
+            preferred: f64::from(agents.preferred_speed[row]),
+            max_speed: f64::from(agents.max_speed[row]),
+            ground,
+            touched: Vec::new(),
+        };
+        who.touched = self.touched(&who);
+        Some(who)
+    }
+
+    /// Who is nearer than planned bodies may be.
+    fn touched(&self, who: &Who<'_>) -> Vec<(u32, f64)> {
+        let (view, margin) = (self.view, f64::from(self.params.margin));
+        let near = |at: glam::Vec2, radius: f32| {
+            let distance = wide(at).distance(who.at);
+            (distance < who.radius + f64::from(radius) + margin + 2.0 * APART).then_some(distance)
+        };
+        let movers = view.scripts.iter().enumerate().filter(|(_, script)| !script.carries);
+        let movers = movers.filter_map(|(mover, script)| {
+            Some((mover as u32, near(script.state(view.now, view.tick).position, script.radius)?))
+        });
+        let others = (0..view.agents.len()).filter(|&row| row != who.row);
+        let others = others.filter_map(|row| {
+            let distance = near(view.position(row), view.agents.radius[row])?;
+            Some((self.board.body(view.agents.id[row]), distance))
+        });
+        movers.chain(others).collect()
+    }
+
+    /// Where and when an agent's plans may end.
+    fn ending(&self, who: &Who<'_>, way: &[DVec2]) -> Ending {
+        let (view, now) = (self.view, self.view.now);
+        let cohort = &view.cohorts[view.agents.cohort[who.row] as usize];
+        let radius = if cohort.area.is_some() { who.radius / 2.0 } else { f64::from(cohort.goal_radius) * INSIDE };
+        let places = std::iter::once(&who.at).chain(way);
+        let length: f64 = places.zip(way).map(|(from, to)| from.distance(*to)).sum();
+        let soonest = now + (length - radius) / who.max_speed.max(1e-3);
+        Ending {
+            goal: way.last().copied().unwrap_or(who.at),
+            goal_radius: radius,
+            // Who is late comes as soon as it can.
+            window: cohort.arrive.map(|[from, to]| (from, to)).filter(|window| window.1 > soonest),
+            leaves: cohort.leaves,
+            rest_until: now + self.horizon(),
+        }
+    }
+
+    /// One agent's turn.
+    pub fn serve(&self, ask: &Ask, share: Share) -> Proposal {
+        let mut meter = Meter { share, spent: 0, took: [0.0; 4] };
+        let old = self.plan(ask.id);
+        let mut is_stranded = false;
+        let plans = match self.who(ask.row) {
+            None => vec![(ask.id, self.stand(ask.row, old))],
+            Some(who) if ask.event == Event::Agent && self.still_holds(ask.id, old, &[]) => {
+                vec![(who.id, Plan { conflict: f64::INFINITY, served: self.view.now, ..old.clone() })]
+            }
+            Some(who) => match self.way(&who, old, &mut meter) {
+                Some(way) => self.think(&who, old, way, ask.event, &mut meter),
+                None => {
+                    is_stranded = true;
+                    vec![(who.id, self.stand(ask.row, old))]
+                }
+            },
+        };
+        let served = Served { id: ask.id, took: meter.took, expansions: meter.spent };
+        Proposal { id: ask.id, ask: *ask, plans, spent: meter.spent, served, is_stranded }
+    }
+
+    /// T(Σ3), T(Σ4), and where there is no way on, a request to those who are in the way.
+    fn think(&self, who: &Who<'_>, old: &Plan, way: Vec<DVec2>, event: Event, meter: &mut Meter) -> Vec<(u32, Plan)> {
+        let line = meter.time(tasks::Task::Grid, |meter| self.line(who, &way, meter));
+        let inflation = match event {
+            Event::Improve => (old.inflation - BETTER).max(1.0),
+            _ => self.params.inflation,
+        };
+        let ending = self.ending(who, &way);
+        let others = Others::default();
+        let found = meter.time(tasks::Task::SpaceTime, |meter| {
+            let ride = || self.ride(who, &line, &ending, others);
+            ride().or_else(|| self.search(who, &line, &ending, inflation, others, meter))
+        });
+        let lead = Lead::along(&line[1..]);
+        let plan = self.outcome(who, old, &lead, found, event);
+        let plan = Plan { way, line, goal: wide(self.view.goal(who.row)), served: self.view.now, ..plan };
+        let patience = f64::from(self.params.patience);
+        if plan.blocked + patience <= self.view.now + 1e-9 && event != Event::Improve {
+            let asked = meter.time(tasks::Task::SpaceTime, |meter| self.make_way(who, &plan, &ending, meter));
+            if let Some(plans) = asked {
+                return plans;
+            }
+        }
+        vec![(who.id, plan)]
+    }
+
+    /// What becomes of a plan after a search.
+    fn outcome(&self, who: &Who<'_>, old: &Plan, lead: &Lead, found: Option<Found>, event: Event) -> Plan {
+        let now = self.view.now;
+        let Some(found) = found else {
+            if event == Event::Improve {
+                return old.clone();
+            }
+            let blocked = old.blocked.min(now);
+            let failed = Plan { failures: old.failures + 1, blocked, ..old.clone() };
+            return if old.valid && old.conflict == f64::INFINITY { failed } else { Plan { blocked, ..self.stand(who.row, old) } };
+        };
+        let left = |at: DVec2| lead.distance(&who.ground.space, at);
+        let end = found.path.last().map_or(who.at, |last| last.1);
+        let is_blocked = !found.reaches && left(who.at) - left(end) < NO_PROGRESS;
+        if event == Event::Improve && self.cost(who, lead, &found.path) >= self.cost(who, lead, &self.ahead(old)) {
+            // The bound has fallen: the plan is better than was known.
+            return Plan { inflation: found.inflation.min(old.inflation), ..old.clone() };
+        }
+        Plan {
+            valid: true,
+            path: found.path,
+            reaches: found.reaches,
+            width: found.width,
+            inflation: found.inflation,
+            conflict: f64::INFINITY,
+            blocked: if is_blocked { old.blocked.min(now) } else { f64::INFINITY },
+            failures: 0,
+            ..old.clone()
+        }
+    }
+
+    /// What is left of a plan's path.
+    fn ahead(&self, plan: &Plan) -> Vec<(f64, DVec2)> {
+        let now = self.view.now;
+        let here = plan.place(now).map(|at| (now, at));
+        here.into_iter().chain(plan.path.iter().copied().filter(|point| point.0 > now)).collect()
+    }
+
+    /// What a path costs, and what is left after it.
+    fn cost(&self, who: &Who<'_>, lead: &Lead, path: &[(f64, DVec2)]) -> f64 {
+        let walk = self.walk(who);
+        let pieces = path.windows(2).map(|pair| {
+            let time = pair[1].0 - pair[0].0;
+            let speed = pair[0].1.distance(pair[1].1) / time;
+            time * (walk.per_second + walk.per_speed_squared * speed * speed)
+        });
+        let left = path.last().map_or(0.0, |last| lead.distance(&who.ground.space, last.1));
+        pieces.sum::<f64>() + left * 2.0 * walk.per_second / who.preferred.max(0.05)
+    }
+
+    /// A plan to stand, for whoever has none.
+    fn stand(&self, row: usize, old: &Plan) -> Plan {
+        Plan {
+            valid: false,
+            path: vec![(self.view.now, wide(self.view.position(row)))],
+            reaches: false,
+            conflict: f64::INFINITY,
+            failures: old.failures + 1,
+            served: self.view.now,
+            ..old.clone()
+        }
+    }
+
+    /// Whether a plan keeps clear of everybody as things are, but for some whose plans change with it.
+    pub fn still_holds(&self, id: u32, plan: &Plan, but: &[u32]) -> bool {
+        let Some(who) = self.who(self.rows[id as usize] as usize) else { return false };
+        let mut ignored = Vec::new();
+        for &other in but {
+            let body = self.board.body(other) as usize;
+            ignored.resize(ignored.len().max(body + 1), false);
+            ignored[body] = true;
+        }
+        let leaves = self.view.cohorts[self.view.agents.cohort[who.row] as usize].leaves;
+        let others = Others { ignored: &ignored, new: &[] };
+        self.meeting(&who, &self.ahead(plan), leaves && plan.reaches, others).is_none()
+    }
+
+    /// T(Σ1) and T(Σ2): the bends of the way to the goal. The old way does as long as it is in sight and leads on.
+    fn way(&self, who: &Who<'_>, old: &Plan, meter: &mut Meter) -> Option<Vec<DVec2>> {
+        let same_goal = tasks::has_area(self.view, who.row) || old.goal == wide(self.view.goal(who.row));
+        let is_blocked = old.blocked + f64::from(self.params.patience) <= self.view.now;
+        if same_goal && !is_blocked {
+            if let Some(rest) = self.rest_of_way(who, &old.way) {
+                return Some(rest);
+            }
+        }
+        let static_way = meter.time(tasks::Task::Navmesh, |_| who.ground.way(self.view, who.row))?;
+        let way = meter.time(tasks::Task::DynamicNavmesh, |_| self.dynamic_way(who, &static_way));
+        Some(way.unwrap_or(static_way))
+    }
+
+    /// The bends that are left of a way: up to the last one that is in sight nothing has to be passed.
+    fn rest_of_way(&self, who: &Who<'_>, way: &[DVec2]) -> Option<Vec<DVec2>> {
+        let sees = |bend: &DVec2| who.ground.sees(who.at, *bend);
+        let first = (0..way.len().min(4)).rev().find(|&bend| sees(&way[bend]))?;
+        Some(way[first..].to_vec())
+    }
+
+    /// T(Σ2). Where nobody will be on the static way, there is no better one.
+    fn dynamic_way(&self, who: &Who<'_>, static_way: &[DVec2]) -> Option<Vec<DVec2>> {
+        let mesh = who.ground.fine.as_ref().map(Terrain::mesh)?;
+        let class = self.grounds.class(self.view, who.row);
+        let asker = Asker { class, from: who.at, speed: who.preferred.max(0.1), id: who.id };
+        let density = self.crowding.density(self.view, who.ground, asker)?;
+        if density.phi.iter().all(|&phi| phi == 0.0) {
+            return None;
+        }
+        let goal = *static_way.last()?;
+        let ends = [who.ground.room(mesh, who.at)?, who.ground.room(mesh, goal)?];
+        let domain = DynamicNavmesh::new(mesh, &density, self.params.crowding.into(), ends)?;
+        let settings = Settings { inflation: 1.0, ..Settings::default() };
+        let mut search = AnytimeDynamicAstar::new(settings, Aim::At(Gate::START), &[Gate::GOAL]);
+        search.improve(&domain, Budget::expansions(MOST_GATES));
+        let mut gates = Vec::new();
+        search.path(&domain, &mut gates)?;
+        let (mut route, _) = domain.route(&gates);
+        if route.first() == Some(&who.at) {
+            route.remove(0);
+        }
+        route.extend((ends[1] != goal).then_some(goal));
+        Some(route)
+    }
+
+    fn walk(&self, who: &Who<'_>) -> Walk {
+        let preferred = who.preferred.max(0.05);
+        Walk {
+            step: self.step(),
+            lattice: self.params.lattice.into(),
+            speed_step: preferred / SPEED_STEPS,
+            max_speed: who.max_speed.min(MOST_TIMES_PREFERRED * preferred),
+            per_second: PER_SECOND,
+            // So that the preferred speed is the cheapest.
+            per_speed_squared: PER_SECOND / (preferred * preferred),
+            per_change_squared: 0.5,
+        }
+    }
+
+    /// T(Σ4): a search in a tunnel around a line.
+    pub fn search(
+        &self,
+        who: &Who<'_>,
+        line: &[DVec2],
+        ending: &Ending,
+        inflation: f32,
+        others: Others<'_>,
+        meter: &mut Meter,
+    ) -> Option<Found> {
+        let exceptions = Exceptions { ignored: others.ignored, touched: &who.touched };
+        let around = Surroundings {
+            clearance: &who.ground.clearance,
+            published: &self.board.published,
+            own: Some(who.body),
+        };
+        let goal = Goal { at: ending.goal, radius: ending.goal_radius, window: (0.0, f64::INFINITY) };
+        let now = self.view.now;
+        let walk = SpaceTime::new(self.walk(who), around, (now, who.at), goal).ok()?;
+        let lead = Lead::along(&line[1..]);
+        let window = Window {
+            walk: walk
+                .with_fovea(None)
+                .with_exceptions(exceptions)
+                .with_jumps(&who.ground.jumps)
+                .with_ferries(who.ground.ferries()),
+            lead: &lead,
+            space: &who.ground.space,
+            published: &self.board.published,
+            exceptions,
+            own: who.body,
+            radius: who.radius,
+            last: (self.horizon() / self.step()).round() as u16,
+            ending: *ending,
+            known: Default::default(),
+        };
+        let start = window.walk.moment(now, who.at, who.velocity);
+        let width = Width { space: self.params.width.into(), time: self.horizon() };
+        let near = cut(line, who.max_speed * self.horizon());
+        let tunnel = Tunnel {
+            line: Line::timed(near, now, who.preferred.max(0.05)),
+            width,
+            goal_radius: ending.goal_radius,
+        };
+        let settings = Settings { inflation, step: BETTER, anew_share: 1.0 };
+        let mut search = Guided::new(settings, Aim::Ends, &[start], tunnel).with_patience(PATIENCE);
+        let forward = Reversed(&window);
+        loop {
+            let slice = meter.share.slice(meter.spent);
+            let before = search.effort().expansions;
+            let status = search.improve(&forward, Budget::expansions(slice));
+            meter.spent += search.effort().expansions - before;
+            if slice == 0 || !matches!(status, Status::OutOfBudget { bound: None }) {
+                break;
+            }
+        }
+        let mut states = Vec::new();
+        search.path(&forward, &mut states)?;
+        let mut path = Vec::new();
+        window.walk.trajectory(&states, &mut path);
+        let last = *states.last()?;
+        let reaches = crate::domain::Placed::place_of(&window, last)?.distance(ending.goal) <= ending.goal_radius;
+        let inflation = search.search().inflation();
+        let width = search.tunnel().width.space.min(1e6) as f32;
+        Some(Found { path: self.taut(who, &path, others), reaches, inflation, width })
+    }
+}
+
+/// The beginning of a line, as long as given.
+fn cut(line: &[DVec2], longest: f64) -> Vec<DVec2> {
+    let mut left = longest;
+    let mut near: Vec<DVec2> = line.first().copied().into_iter().collect();
+    for pair in line.windows(2) {
+        let length = pair[0].distance(pair[1]);
+        if length > left {
+            near.push(pair[0].lerp(pair[1], left / length));
+            break;
+        }
+        near.push(pair[1]);
+        left -= length;
+    }
+    near
+}

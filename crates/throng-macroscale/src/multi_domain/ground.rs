@@ -1,0 +1,217 @@
+//! The map as the domains see it, for bodies of one radius: worked out when it changes.
+
+use super::{MultiDomain, wide};
+use crate::domain::grid::{Grid, Layout};
+use crate::domain::published::Trajectory;
+use crate::domain::space_time::{Clearance, Ferries, Jump};
+use crate::heading::{goals, target};
+use crate::navmesh::{self, Search, Terrain, Ways};
+use crate::space::Space;
+use glam::{DVec2, Vec2};
+use throng_core::world::{Link, Mover, View};
+
+/// Free space for bodies of one radius.
+#[derive(Debug)]
+pub(super) struct Ground {
+    radius: f32,
+    pub space: Space,
+    pub clearance: Clearance,
+    /// Σ1. Missing where there are no walls.
+    coarse: Option<Terrain>,
+    /// Σ2.
+    pub fine: Option<Terrain>,
+    /// Σ3. Missing where the map is too wide for its cells.
+    pub grid: Option<Grid>,
+    /// Platforms, each as wide as the middle of a body may be from its own.
+    pub platforms: Vec<Trajectory>,
+    pub jumps: Vec<Jump>,
+}
+
+/// One for each class of radii.
+#[derive(Debug, Default)]
+pub(super) struct Grounds {
+    made_for: Option<(u64, Option<[Vec2; 2]>)>,
+    /// Counts the maps that were seen, for whoever keeps what follows from one.
+    pub version: u64,
+    all: Vec<Ground>,
+}
+
+/// Room around starts and goals, m.
+const AROUND: f64 = 10.0;
+/// A grid with more cells is left out.
+const MOST_CELLS: f64 = 4e6;
+/// So many radii somebody who is pressed between walls looks for a place with room.
+const REACH: f64 = 64.0;
+
+impl Grounds {
+    pub fn learn(&mut self, view: View<'_>, params: &MultiDomain) {
+        let map = Some((view.map_version, view.extent));
+        if self.made_for == map {
+            return;
+        }
+        (self.made_for, self.version) = (map, self.version + 1);
+        self.all = view.radius_classes.iter().map(|&radius| Ground::new(view, params, radius)).collect();
+    }
+
+    pub fn of(&self, view: View<'_>, row: usize) -> Option<&Ground> {
+        self.all.get(self.class(view, row))
+    }
+
+    /// Which of them a row needs.
+    pub fn class(&self, view: View<'_>, row: usize) -> usize {
+        let radius = view.planned_radius(row);
+        self.all.partition_point(|ground| ground.radius < radius)
+    }
+
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Ground> {
+        self.all.iter()
+    }
+}
+
+impl Ground {
+    fn new(view: View<'_>, params: &MultiDomain, radius: f32) -> Ground {
+        let walls = view.walls.all();
+        let space = Space::new(walls, radius);
+        let platforms = platforms(view, space.radius);
+        let jumps: Vec<navmesh::Link> = view.links.iter().map(jump).collect();
+        let terrain = |widest: f64| {
+            let settings = navmesh::Settings { radius: space.radius, widest, ..Default::default() };
+            let mut terrain = Terrain::between_with(walls, settings).ok().filter(|_| !walls.is_empty())?;
+            let links: Vec<navmesh::Link> = jumps.iter().copied().chain(landings(&terrain, &platforms)).collect();
+            // A link that begins or ends in a wall leads nowhere; the others do.
+            if terrain.set_links(&links).is_err() {
+                let sound = |link: &navmesh::Link| [link.from, link.to].iter().all(|&end| terrain.mesh().locate(end).is_some());
+                let sound: Vec<navmesh::Link> = links.iter().copied().filter(sound).collect();
+                terrain.set_links(&sound).ok()?;
+            }
+            Some(terrain)
+        };
+        Ground {
+            radius,
+            coarse: terrain(f64::INFINITY),
+            fine: terrain(params.polygon.into()).filter(|_| params.crowding > 0.0),
+            grid: grid(view, params, radius),
+            clearance: Clearance::new(walls, radius),
+            jumps: view.links.iter().flat_map(leaps).collect(),
+            space,
+            platforms,
+        }
+    }
+
+    /// T(Σ1): the bends of the shortest way to a row's goal, the goal last.
+    pub fn way(&self, view: View<'_>, row: usize) -> Option<Vec<DVec2>> {
+        let from = wide(view.position(row));
+        let Some(mesh) = self.coarse.as_ref().map(Terrain::mesh) else {
+            return Some(vec![wide(target(view, row).aim)]);
+        };
+        let goals = goals(view, row);
+        let room = self.room(mesh, from)?;
+        let mut bends: Vec<DVec2> = (room != from).then_some(room).into_iter().collect();
+        match goals[..] {
+            [goal] => {
+                let entry = self.room(mesh, goal)?;
+                let mut search = Search::default();
+                bends.extend(search.find(mesh, room, entry)?.stops.iter().skip(1).map(|stop| stop.at));
+                bends.extend((entry != goal).then_some(goal));
+            }
+            _ => bends.extend(Ways::new(mesh, &goals).route(mesh, room)?.into_iter().skip(1)),
+        }
+        if bends.is_empty() {
+            bends.push(from);
+        }
+        Some(bends)
+    }
+
+    /// A place, or the nearest one with room.
+    pub fn room(&self, mesh: &navmesh::Mesh, place: DVec2) -> Option<DVec2> {
+        if mesh.locate(place).is_some() {
+            return Some(place);
+        }
+        let lifted = self.space.place(place);
+        let keep = self.space.pressed_keep(&lifted);
+        mesh.nearest(lifted.at, REACH * self.space.radius, |room| self.space.is_clear(lifted.at, room, keep))
+    }
+
+    /// Whether there is anything to jump over or to stand on.
+    pub fn leaves_the_floor(&self) -> bool {
+        !(self.platforms.is_empty() && self.jumps.is_empty())
+    }
+
+    /// Platforms, where there are any.
+    pub fn ferries(&self) -> Option<Ferries<'_>> {
+        let floor = self.coarse.as_ref().map(Terrain::mesh).filter(|_| !self.platforms.is_empty())?;
+        Some(Ferries { floor, platforms: &self.platforms })
+    }
+
+    /// Whether a straight piece lies on the floor.
+    pub fn is_floor(&self, from: DVec2, to: DVec2) -> bool {
+        self.sees(from, to) && self.ferries().is_none_or(|ferries| [from, to].iter().all(|&at| ferries.floor.locate(at).is_some()))
+    }
+
+    /// Whether a straight way is clear of walls, as far as ways on the mesh are.
+    pub fn sees(&self, from: DVec2, to: DVec2) -> bool {
+        self.space.is_clear(from, to, self.space.keep())
+    }
+}
+
+/// As far beside a platform one steps off, m.
+const STEP_OFF: f64 = 1.5;
+/// A second on a platform counts as so many metres.
+const RIDE: f64 = 0.7;
+/// A jump takes off as near to a link's beginning as this, m.
+const TAKE_OFF: f64 = 0.4;
+
+fn platforms(view: View<'_>, radius: f64) -> Vec<Trajectory> {
+    let carriers = view.scripts.iter().filter(|script| script.carries);
+    let platform = |script: &Mover| Trajectory {
+        radius: (f64::from(script.radius) - radius).max(0.0),
+        path: script.path.iter().map(|&(time, at)| (time, wide(at))).collect(),
+        stays: true,
+    };
+    carriers.map(platform).collect()
+}
+
+fn jump(link: &Link) -> navmesh::Link {
+    navmesh::Link { from: wide(link.from), to: wide(link.to), cost: link.cost.into(), both_ways: link.both_ways }
+}
+
+fn leaps(link: &Link) -> impl Iterator<Item = Jump> + use<> {
+    let there = Jump { from: wide(link.from), to: wide(link.to), cost: link.cost.into(), reach: TAKE_OFF };
+    let back = Jump { from: there.to, to: there.from, ..there };
+    std::iter::once(there).chain(link.both_ways.then_some(back))
+}
+
+/// For coarse domains a platform is a link from each place where it comes near the floor to the next.
+fn landings(terrain: &Terrain, platforms: &[Trajectory]) -> Vec<navmesh::Link> {
+    let mut links: Vec<navmesh::Link> = Vec::new();
+    for platform in platforms {
+        let dock = |&(time, at): &(f64, DVec2)| {
+            let reach = platform.radius + STEP_OFF;
+            Some((time, terrain.mesh().nearest(at, reach, |_| true)?))
+        };
+        let docks: Vec<(f64, DVec2)> = platform.path.iter().filter_map(dock).collect();
+        for pair in docks.windows(2).filter(|pair| pair[0].1.distance(pair[1].1) > 0.1) {
+            let (from, to, cost) = (pair[0].1, pair[1].1, (pair[1].0 - pair[0].0) * RIDE);
+            if !links.iter().any(|link| link.from == from && link.to == to) {
+                links.push(navmesh::Link { from, to, cost, both_ways: false });
+            }
+        }
+    }
+    links
+}
+
+fn grid(view: View<'_>, params: &MultiDomain, radius: f32) -> Option<Grid> {
+    let walls = view.walls.all();
+    let (mut low, mut high) = (DVec2::MAX, DVec2::MIN);
+    let ends = walls.iter().flat_map(|wall| [wall.a, wall.b]).map(wide);
+    let extent = view.extent.into_iter().flatten().map(wide);
+    for place in extent.flat_map(|place| [place - AROUND, place + AROUND]).chain(ends) {
+        (low, high) = (low.min(place), high.max(place));
+    }
+    let side = f64::from(params.cell);
+    let size = (high - low) / side;
+    if !(low.cmplt(high).all() && size.x * size.y <= MOST_CELLS) {
+        return None;
+    }
+    Grid::between(walls, Layout { low, high, side, radius: radius.into() }).ok()
+}

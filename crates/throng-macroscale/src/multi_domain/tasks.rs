@@ -1,0 +1,185 @@
+//! Tasks, the events that put them to work, and whose turn it is (equations 2 and 3 of the paper).
+
+use super::{MultiDomain, Planner, wide};
+use glam::DVec2;
+use throng_core::world::{Plan, Status, View};
+
+/// A task of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Task {
+    /// T(Σ1): a way on the static mesh.
+    Navmesh,
+    /// T(Σ2): one that minds where others will be.
+    DynamicNavmesh,
+    /// T(Σ3): around those who stand on it.
+    Grid,
+    /// T(Σ4): in space and time.
+    SpaceTime,
+}
+
+impl Task {
+    /// From coarse to fine.
+    pub const ALL: [Task; 4] = [Task::Navmesh, Task::DynamicNavmesh, Task::Grid, Task::SpaceTime];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        ["navmesh", "dynamic-navmesh", "grid", "space-time"][self as usize]
+    }
+
+    /// μ: how many edges of the chain of tasks lead from it to T0.
+    pub fn distance(self) -> u32 {
+        4 - self as u32
+    }
+}
+
+/// What puts an agent's tasks to work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    /// It has no plan that it can walk: it begins, it was pushed, its goal is another one, or a wall is in the way.
+    Invalid,
+    /// Somebody will be in its way who was not expected there.
+    Agent,
+    /// Its plan ends soon and not at the goal.
+    Ending,
+    /// There may be a better plan.
+    Improve,
+}
+
+/// Somebody who wants to think.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask {
+    pub row: usize,
+    pub id: u32,
+    pub event: Event,
+    pub failures: u32,
+    /// p = μ · Ω of the task at T0's side.
+    priority: f32,
+    /// When it must have a plan, s.
+    due: f64,
+    /// What is left of its way, m.
+    left: f64,
+}
+
+/// A plan that costs at most so many times the cheapest is not worth a search.
+const GOOD_ENOUGH: f32 = 1.1;
+/// Between looks for a better plan, s.
+const LOOK_AGAIN: f64 = 1.0;
+/// Whoever found no plan waits so long before the next try, s, and each time twice as long.
+const RETRY: f64 = 0.1;
+const MOST_RETRY: f64 = 2.0;
+
+impl Planner {
+    /// Everybody who wants to think, the most urgent first. Ties go to who is nearest to its goal: nobody's number or row
+    /// decides before what it does.
+    pub(super) fn asks(&self, view: View<'_>) -> Vec<Ask> {
+        let mut asks: Vec<Ask> = (0..view.agents.len()).filter_map(|row| self.ask(view, row)).collect();
+        asks.sort_by(|a, b| {
+            let rest = || a.priority.total_cmp(&b.priority).then(a.due.total_cmp(&b.due));
+            let order = a.event.cmp(&b.event).then_with(rest);
+            order.then(a.left.total_cmp(&b.left)).then(a.id.cmp(&b.id))
+        });
+        asks
+    }
+
+    fn ask(&self, view: View<'_>, row: usize) -> Option<Ask> {
+        let id = view.agents.id[row];
+        let plan = self.plan(view, id);
+        if view.agents.status[row] != Status::Walking && (plan.valid || view.agents.status[row] == Status::Waiting) {
+            return None;
+        }
+        let event = event(&self.params, view, row, plan)?;
+        let omega = if matches!(event, Event::Improve) { plan.inflation } else { 1.0 };
+        let due = match event {
+            Event::Invalid => view.now,
+            Event::Agent => plan.conflict,
+            Event::Ending | Event::Improve => plan.end(),
+        };
+        let priority = Task::SpaceTime.distance() as f32 * omega;
+        Some(Ask { row, id, event, failures: plan.failures, priority, due, left: left(view, row, plan) })
+    }
+}
+
+/// What is left of somebody's way, m.
+pub(super) fn left(view: View<'_>, row: usize, plan: &Plan) -> f64 {
+    let from = wide(view.position(row));
+    let first = plan.way.first().map_or(from.distance(wide(view.goal(row))), |bend| bend.distance(from));
+    first + plan.way.windows(2).map(|pair| pair[0].distance(pair[1])).sum::<f64>()
+}
+
+/// What puts an agent's tasks to work now, if anything does.
+fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Option<Event> {
+    let waited = view.now - plan.served;
+    let patience = (RETRY * f64::from(1 << plan.failures.min(8))).min(MOST_RETRY) - 1e-9;
+    if plan.failures > 0 && waited < patience {
+        return None;
+    }
+    if !plan.valid || plan.goal != wide(view.goal(row)) && !has_area(view, row) {
+        return Some(Event::Invalid);
+    }
+    if plan.conflict < f64::INFINITY {
+        return Some(Event::Agent);
+    }
+    let is_blocked = plan.blocked < f64::INFINITY;
+    if !plan.reaches && plan.end() - view.now < f64::from(params.renew) && (!is_blocked || waited >= LOOK_AGAIN - 1e-9) {
+        return Some(Event::Ending);
+    }
+    if plan.reaches && plan.end() <= view.now && view.agents.status[row] == Status::Walking {
+        return Some(Event::Ending);
+    }
+    // One look for each plan: it is made anew soon anyway.
+    let is_new = plan.path.first().is_some_and(|first| first.0 == plan.served);
+    let is_dear = is_new && plan.inflation > GOOD_ENOUGH && waited >= LOOK_AGAIN - 1e-9 && plan.end() > view.now;
+    is_dear.then_some(Event::Improve)
+}
+
+/// Whether a row's goal is an area: its nearest place changes as one walks.
+pub(super) fn has_area(view: View<'_>, row: usize) -> bool {
+    view.cohorts[view.agents.cohort[row] as usize].area.is_some()
+}
+
+/// A task as the page shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// Which.
+    pub task: Task,
+    /// Whether it has something to do, and why.
+    pub event: Option<Event>,
+    /// p = μ · Ω; `None` where that is infinite, because nothing can become better.
+    pub priority: Option<f32>,
+    /// ε of its plan.
+    pub inflation: f32,
+    /// Places, m from the world's origin; with times in space-time, s.
+    pub plan: Vec<(Option<f64>, DVec2)>,
+    /// Half the width of the tunnel that it was found in, m.
+    pub tunnel: Option<f32>,
+}
+
+/// An agent's tasks.
+pub(super) fn explain(params: &MultiDomain, view: View<'_>, row: usize) -> Vec<Explained> {
+    let plan = view.plans.of(view.agents.id[row]);
+    let from = wide(view.position(row));
+    let event = event(params, view, row, plan);
+    let line = |places: &[DVec2]| -> Vec<(Option<f64>, DVec2)> {
+        let places = places.iter().map(|&at| (None, at));
+        std::iter::once((None, from)).chain(places).collect()
+    };
+    let explained = |task: Task| {
+        let is_last = task == Task::SpaceTime;
+        let inflation = if is_last { plan.inflation } else { 1.0 };
+        let is_invalid = is_last && !plan.valid || plan.way.is_empty();
+        let omega = if is_invalid { Some(1.0) } else { (inflation > 1.0).then_some(inflation) };
+        Explained {
+            task,
+            event: event.filter(|_| is_last || plan.way.is_empty()),
+            priority: omega.map(|omega| omega * task.distance() as f32),
+            inflation,
+            plan: match task {
+                Task::Navmesh | Task::DynamicNavmesh => line(&plan.way),
+                Task::Grid => line(plan.line.get(1..).unwrap_or_default()),
+                Task::SpaceTime => plan.path.iter().map(|&(time, at)| (Some(time), at)).collect(),
+            },
+            tunnel: (is_last && plan.width > 0.0).then_some(plan.width),
+        }
+    };
+    Task::ALL.map(explained).into()
+}

@@ -1,0 +1,307 @@
+//! How agents get out of one another's way. T(Σ3) leads around those who stand. Where there is no way on, whoever is nearest to its
+//! goal plans as if those who are further from theirs were not there, and these look for a place to let it by, going back if
+//! need be. All of it is published at once, or nothing.
+
+use super::deliberation::{Meter, Thinker, Who};
+use super::rides::{Found, Others, Path};
+use super::tasks::left;
+use super::window::{Ending, REST};
+use crate::domain::grid::Grid;
+use crate::domain::published::{Passage, Trajectory};
+use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Settings};
+use glam::DVec2;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use throng_core::world::{Plan, Status};
+
+/// So many can be asked to make room at a time.
+const MOST_ASKED: usize = 8;
+/// Cells that are looked at for a place to let somebody by.
+const MOST_CELLS: usize = 6_000;
+/// As many cells count as one expansion of a search in space and time.
+const CELLS_OF_AN_EXPANSION: u64 = 8;
+/// Cells of a way around those who stand.
+const MOST_STEPS: u64 = 4_000;
+/// As far ahead those who stand are gone around, m.
+const AHEAD: f64 = 12.0;
+
+impl Thinker<'_> {
+    /// T(Σ3): a way with its beginning, led around those who stand on it.
+    pub fn line(&self, who: &Who<'_>, way: &[DVec2], meter: &mut Meter) -> Vec<DVec2> {
+        let straight: Vec<DVec2> = std::iter::once(who.at).chain(way.iter().copied()).collect();
+        let standing = self.standing_near(who, &straight);
+        if standing.is_empty() {
+            return straight;
+        }
+        self.around(who, way, &standing, meter).unwrap_or(straight)
+    }
+
+    /// Who stands for the whole horizon near the beginning of a line, and on it.
+    fn standing_near(&self, who: &Who<'_>, line: &[DVec2]) -> Vec<(DVec2, f64)> {
+        let view = self.view;
+        let stands = |row: usize| {
+            let plan = self.plan(view.agents.id[row]);
+            row != who.row && plan.end() <= view.now + 1.0
+        };
+        let standing: Vec<(DVec2, f64)> = (0..view.agents.len())
+            .filter(|&row| super::wide(view.position(row)).distance(who.at) < AHEAD && stands(row))
+            .map(|row| (super::wide(view.position(row)), f64::from(view.agents.radius[row]) + who.radius))
+            .collect();
+        let is_hit = standing.iter().any(|&(at, reach)| {
+            line.windows(2).any(|pair| crate::space::distance(at, pair[0], pair[1]) < reach)
+        });
+        if is_hit { standing } else { Vec::new() }
+    }
+
+    fn around(&self, who: &Who<'_>, way: &[DVec2], standing: &[(DVec2, f64)], meter: &mut Meter) -> Option<Vec<DVec2>> {
+        let grid = who.ground.grid.as_ref()?;
+        // To the first bend beyond those who stand.
+        let bend = way.iter().position(|bend| bend.distance(who.at) > AHEAD).unwrap_or(way.len() - 1);
+        let far = way[bend].distance(who.at);
+        let to = if far > AHEAD && bend == 0 { who.at.lerp(way[0], AHEAD / far) } else { way[bend] };
+        let domain = Around { grid, standing };
+        let ends = [who.at, to].map(|end| grid.nearest(end, 6.0 * grid.side()));
+        let [Some(start), Some(goal)] = ends else { return None };
+        let settings = Settings { inflation: 1.2, ..Settings::default() };
+        let mut search = AnytimeDynamicAstar::new(settings, Aim::At(start), &[goal]);
+        search.improve(&domain, Budget::expansions(MOST_STEPS));
+        meter.spent += search.effort().expansions / CELLS_OF_AN_EXPANSION;
+        let mut cells = Vec::new();
+        search.path(&domain, &mut cells)?;
+        let places: Vec<DVec2> = cells.iter().map(|&cell| grid.place(cell)).collect();
+        let free = |from: DVec2, to: DVec2| {
+            who.ground.sees(from, to) && standing.iter().all(|&(at, reach)| crate::space::distance(at, from, to) >= reach)
+        };
+        let mut line = vec![who.at];
+        pull(&mut line, &places, free);
+        line.extend_from_slice(&way[bend..]);
+        Some(line)
+    }
+
+    /// Whether somebody can be asked to make room for another: whoever has further to go, and whoever has arrived.
+    fn gives_way(&self, row: usize, to: &Who<'_>, to_left: f64) -> bool {
+        let agents = self.view.agents;
+        let own = left(self.view, row, self.plan(agents.id[row]));
+        match agents.status[row] {
+            Status::Waiting => false,
+            Status::Arrived => true,
+            Status::Walking => (own, agents.id[row]) > (to_left, to.id),
+        }
+    }
+
+    /// Plans as if those who have further to go were not there, and finds places for those who would be met. `None` where
+    /// that does not work out.
+    pub fn make_way(&self, who: &Who<'_>, plan: &Plan, ending: &Ending, meter: &mut Meter) -> Option<Vec<(u32, Plan)>> {
+        let to_left = left(self.view, who.row, plan);
+        let mut yielding: Vec<bool> = Vec::new();
+        for row in (0..self.view.agents.len()).filter(|&row| row != who.row && self.gives_way(row, who, to_left)) {
+            let body = self.board.body(self.view.agents.id[row]) as usize;
+            yielding.resize(yielding.len().max(body + 1), false);
+            yielding[body] = true;
+        }
+        let straight: Vec<DVec2> = std::iter::once(who.at).chain(plan.way.iter().copied()).collect();
+        let others = Others { ignored: &yielding, new: &[] };
+        let found = self.ride(who, &straight, ending, others);
+        let found = found.or_else(|| self.search(who, &straight, ending, self.params.inflation, others, meter))?;
+        let leaves = ending.leaves && found.reaches;
+        let told = |path: Path, stays: bool| Trajectory {
+            radius: who.radius + f64::from(self.params.margin),
+            path,
+            stays,
+        };
+        let mut new = vec![(who.body, told(found.path.clone(), !leaves))];
+        let mut plans = vec![(who.id, self.with(plan, found))];
+        let mut done = 0;
+        while done < new.len() {
+            for row in self.met_by(&new[done].1, &yielding) {
+                let id = self.view.agents.id[row];
+                let body = self.board.body(id);
+                if new.iter().any(|(other, _)| *other == body) {
+                    continue;
+                }
+                if new.len() > MOST_ASKED {
+                    return None;
+                }
+                let other = self.who(row)?;
+                let path = self.refuge(&other, Others { ignored: &yielding, new: &new }, meter)?;
+                let radius = other.radius + f64::from(self.params.margin);
+                new.push((body, Trajectory { radius, path: path.clone(), stays: true }));
+                let found = Found { path, reaches: false, inflation: 1.0, width: 0.0 };
+                plans.push((id, self.with(self.plan(id), found)));
+            }
+            done += 1;
+        }
+        Some(plans)
+    }
+
+    fn with(&self, plan: &Plan, found: Found) -> Plan {
+        Plan {
+            valid: true,
+            path: found.path,
+            reaches: found.reaches,
+            inflation: found.inflation,
+            width: found.width,
+            served: self.view.now,
+            conflict: f64::INFINITY,
+            blocked: f64::INFINITY,
+            failures: 0,
+            ..plan.clone()
+        }
+    }
+
+    /// The rows of those among some whose published paths a new one meets.
+    fn met_by(&self, new: &Trajectory, among: &[bool]) -> Vec<usize> {
+        let meets = |told: &Trajectory| {
+            let reach = new.radius + told.radius - f64::from(self.params.margin);
+            let rest = new.path.last().filter(|_| new.stays).map(|&(begin, at)| Passage {
+                from: at,
+                to: at,
+                begin,
+                end: (self.view.now + self.horizon()).max(begin + REST),
+            });
+            let pieces = new.path.windows(2).map(|pair| Passage {
+                from: pair[0].1,
+                to: pair[1].1,
+                begin: pair[0].0,
+                end: pair[1].0,
+            });
+            pieces.chain(rest).any(|passage| told.nearest(&passage) < reach + crate::domain::space_time::APART)
+        };
+        let bodies = (0..among.len() as u32).filter(|&body| among[body as usize]);
+        let met = bodies.filter(|&body| self.board.published.get(body).is_some_and(meets));
+        let mut rows: Vec<usize> =
+            met.filter_map(|body| Some(self.rows[self.board.agent(body)? as usize] as usize)).collect();
+        let rank = |row: &usize| {
+            let id = self.view.agents.id[*row];
+            (left(self.view, *row, self.plan(id)), id)
+        };
+        rows.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
+        rows
+    }
+
+    /// The path to the nearest place where one can stand and lets everybody by, as early as one can get there. Whoever flees
+    /// is never better off later, so one time for each cell is enough.
+    fn refuge(&self, who: &Who<'_>, others: Others<'_>, meter: &mut Meter) -> Option<Path> {
+        let grid = who.ground.grid.as_ref()?;
+        let begin = self.view.now;
+        let start = grid.nearest(who.at, 4.0 * grid.side())?;
+        let speed = who.preferred.max(0.05);
+        let tick = self.view.tick;
+        let later = |time: f64, length: f64| begin + ((time - begin + length / speed) / tick - 1e-6).ceil().max(1.0) * tick;
+        let first = later(begin, who.at.distance(grid.place(start)));
+        let passes = |from: DVec2, to: DVec2, begin: f64, end: f64| !self.meets(who, &Passage { from, to, begin, end }, others);
+        if !passes(who.at, grid.place(start), begin, first) {
+            return None;
+        }
+        // Time in whole steps: integers compare without ties by rounding.
+        let steps = |time: f64| ((time - begin) / tick).round() as u64;
+        let mut reached: FxHashMap<u32, (u64, u32)> = FxHashMap::default();
+        let mut open = BinaryHeap::new();
+        reached.insert(start, (steps(first), start));
+        open.push(Reverse((steps(first), start)));
+        let mut edges = Vec::new();
+        let mut looked = 0;
+        while let Some(Reverse((step, cell))) = open.pop() {
+            if reached.get(&cell).is_none_or(|&(best, _)| best < step) {
+                continue;
+            }
+            looked += 1;
+            let (time, at) = (begin + step as f64 * tick, grid.place(cell));
+            let until = (begin + self.horizon()).max(time + REST);
+            if passes(at, at, time, until) {
+                meter.spent += looked / CELLS_OF_AN_EXPANSION;
+                return Some(trace(grid, &reached, cell, |step| begin + step as f64 * tick, (begin, who.at)));
+            }
+            if looked as usize > MOST_CELLS {
+                break;
+            }
+            edges.clear();
+            grid.successors(cell, &mut edges);
+            for &(next, length) in &edges {
+                let arrival = later(time, length.into());
+                let sooner = reached.get(&next).is_none_or(|&(best, _)| steps(arrival) < best);
+                if sooner && passes(at, grid.place(next), time, arrival) {
+                    reached.insert(next, (steps(arrival), cell));
+                    open.push(Reverse((steps(arrival), next)));
+                }
+            }
+        }
+        meter.spent += looked / CELLS_OF_AN_EXPANSION;
+        None
+    }
+}
+
+/// The path to a cell.
+fn trace(
+    grid: &Grid,
+    reached: &FxHashMap<u32, (u64, u32)>,
+    mut cell: u32,
+    time: impl Fn(u64) -> f64,
+    start: (f64, DVec2),
+) -> Path {
+    let mut path = Vec::new();
+    while let Some(&(step, before)) = reached.get(&cell) {
+        path.push((time(step), grid.place(cell)));
+        if before == cell {
+            break;
+        }
+        cell = before;
+    }
+    path.push(start);
+    path.reverse();
+    path
+}
+
+/// Goes on from the end of a line over places, leaving out those that are not needed.
+fn pull(line: &mut Vec<DVec2>, places: &[DVec2], free: impl Fn(DVec2, DVec2) -> bool) {
+    let mut from = line[line.len() - 1];
+    let mut index = 0;
+    while index < places.len() {
+        let next = (index..places.len()).rev().find(|&next| free(from, places[next])).unwrap_or(index);
+        from = places[next];
+        line.push(from);
+        index = next + 1;
+    }
+}
+
+/// The grid, with some who stand on it.
+struct Around<'a> {
+    grid: &'a Grid,
+    /// Where, and as near as one can come.
+    standing: &'a [(DVec2, f64)],
+}
+
+impl Around<'_> {
+    fn is_free(&self, cell: u32) -> bool {
+        let at = self.grid.place(cell);
+        self.standing.iter().all(|&(other, reach)| other.distance_squared(at) >= reach * reach)
+    }
+}
+
+impl Domain for Around<'_> {
+    type State = u32;
+
+    fn successors(&self, cell: u32, out: &mut Vec<(u32, f32)>) {
+        let before = out.len();
+        self.grid.successors(cell, out);
+        let mut kept = before;
+        for index in before..out.len() {
+            if self.is_free(out[index].0) {
+                out[kept] = out[index];
+                kept += 1;
+            }
+        }
+        out.truncate(kept);
+    }
+
+    fn predecessors(&self, cell: u32, out: &mut Vec<(u32, f32)>) {
+        if self.is_free(cell) {
+            self.grid.predecessors(cell, out);
+        }
+    }
+
+    fn heuristic(&self, from: u32, to: u32) -> f32 {
+        self.grid.heuristic(from, to)
+    }
+}

@@ -1,0 +1,109 @@
+//! Many agents plan in real time: whole runs of the paper's scenarios, and what must hold of every run.
+
+use throng::checkpoint::Checkpoint;
+use throng::metrics::{Metrics, Report};
+use throng::scenario::Overrides;
+use throng::{Scenario, Simulation, builtin, expect};
+
+fn open(name: &str, seed: u64) -> Scenario {
+    let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
+    builtin::find(name).unwrap().open_with(&overrides).unwrap()
+}
+
+/// Runs a scenario to its end, looks at every step, and holds it against what it expects.
+fn solve(scenario: &Scenario) -> Report {
+    let mut simulation = Simulation::new(scenario).unwrap();
+    let mut metrics = Metrics::default();
+    while !simulation.is_done() {
+        simulation.step();
+        metrics.observe(&simulation);
+    }
+    let report = Report::new(&mut simulation, &metrics, std::time::Duration::from_secs(1));
+    for outcome in expect::compare(&scenario.expect, &report) {
+        assert!(outcome.holds(), "{}, seed {}: {outcome}", scenario.name, scenario.seed);
+    }
+    assert_eq!(metrics.collisions, 0, "{}, seed {}", scenario.name, scenario.seed);
+    report
+}
+
+fn solves(name: &str) {
+    for seed in [1, 2, 3] {
+        solve(&open(name, seed));
+    }
+}
+
+#[test]
+fn oncoming_agents_pass_in_a_bay() {
+    solves("multi-domain-oncoming");
+}
+
+#[test]
+fn crossing_agents_take_turns() {
+    solves("multi-domain-crossing");
+}
+
+#[test]
+fn four_agents_get_through_a_crossing_for_one() {
+    solves("multi-domain-intersection");
+}
+
+#[test]
+fn who_would_meet_at_a_choke_point_changes_its_speed_and_not_its_way() {
+    solves("multi-domain-choke");
+}
+
+#[test]
+fn plans_are_mended_when_a_gate_closes() {
+    solves("multi-domain-change");
+}
+
+#[test]
+fn a_road_is_crossed_between_fast_cars() {
+    solves("multi-domain-road");
+}
+
+#[test]
+fn lanes_are_chosen() {
+    solves("multi-domain-lanes");
+}
+
+#[test]
+fn a_hundred_cross_from_four_sides() {
+    solves("multi-domain-four-way");
+}
+
+#[test]
+fn moving_planes_are_taken_to_be_there_in_time() {
+    solves("multi-domain-goals");
+}
+
+fn hash_after(mut simulation: Simulation, steps: usize) -> u64 {
+    (0..steps).for_each(|_| simulation.step());
+    simulation.state_hash()
+}
+
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    for name in ["multi-domain-lanes", "multi-domain-road"] {
+        let scenario = open(name, 1);
+        let hash = |threads| hash_after(Simulation::with_threads(&scenario, threads).unwrap(), 120);
+        let alone = hash(1);
+        assert_eq!([hash(2), hash(8)], [alone; 2], "{name}");
+    }
+}
+
+#[test]
+fn a_run_goes_on_from_the_middle_of_plans() {
+    for (name, before) in [("multi-domain-lanes", 37), ("multi-domain-change", 61), ("multi-domain-oncoming", 83)] {
+        let scenario = open(name, 1);
+        let mut simulation = Simulation::with_threads(&scenario, 1).unwrap();
+        (0..before).for_each(|_| simulation.step());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.throng");
+        Checkpoint::of(&simulation, Metrics::default(), None).save(&path).unwrap();
+        // A look at somebody changes nothing.
+        simulation.explain(0);
+        let resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();
+        assert_eq!(hash_after(resumed, 60), hash_after(simulation, 60), "{name}");
+    }
+}
