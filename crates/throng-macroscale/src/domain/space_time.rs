@@ -408,6 +408,11 @@ impl<'a> SpaceTime<'a> {
         (begins || from.time == 0 || carried(from, a)) && (ends || carried(to, b))
     }
 
+    /// Whether a place needs no platform to stand on.
+    pub(crate) fn is_floor(&self, at: DVec2) -> bool {
+        self.ferries.is_none_or(|ferries| ferries.floor.locate(at).is_some())
+    }
+
     /// By how much a platform moves in a step, in lines of the lattice.
     fn drift(&self, platform: &Trajectory, time: u16) -> Option<IVec2> {
         let places = [time, time + 1].map(|time| platform.place(self.seconds(time)));

@@ -181,7 +181,7 @@ impl<'a> Thinker<'a> {
         let old = self.plan(ask.id);
         let mut is_stranded = false;
         let plans = match self.who(ask.row) {
-            None => vec![(ask.id, self.stand(ask.row, old))],
+            None => vec![(ask.id, self.without(ask.row, old))],
             Some(who) if ask.event == Event::Agent && self.still_holds(ask.id, old, &[]) => {
                 vec![(who.id, Plan { conflict: f64::INFINITY, served: self.view.now, ..old.clone() })]
             }
@@ -189,7 +189,7 @@ impl<'a> Thinker<'a> {
                 Some(way) => self.think(&who, old, way, ask.event, &mut meter),
                 None => {
                     is_stranded = true;
-                    vec![(who.id, self.stand(ask.row, old))]
+                    vec![(who.id, self.without(ask.row, old))]
                 }
             },
         };
@@ -231,8 +231,7 @@ impl<'a> Thinker<'a> {
                 return old.clone();
             }
             let blocked = old.blocked.min(now);
-            let failed = Plan { failures: old.failures + 1, blocked, ..old.clone() };
-            return if old.valid && old.conflict == f64::INFINITY { failed } else { Plan { blocked, ..self.stand(who.row, old) } };
+            return Plan { blocked, ..self.without(who.row, old) };
         };
         let left = |at: DVec2| lead.distance(&who.ground.space, at);
         let end = found.path.last().map_or(who.at, |last| last.1);
@@ -273,8 +272,12 @@ impl<'a> Thinker<'a> {
         pieces.sum::<f64>() + left * 2.0 * walk.per_second / who.preferred.max(0.05)
     }
 
-    /// A plan to stand, for whoever has none.
-    fn stand(&self, row: usize, old: &Plan) -> Plan {
+    /// What becomes of a plan where there is no other: it stays as long as it can be walked. Others rely on it, so nobody
+    /// stops here; where it must, the guard sees to that, and warns them.
+    fn without(&self, row: usize, old: &Plan) -> Plan {
+        if old.valid {
+            return Plan { failures: old.failures + 1, served: self.view.now, ..old.clone() };
+        }
         Plan {
             valid: false,
             path: vec![(self.view.now, wide(self.view.position(row)))],

@@ -227,6 +227,11 @@ impl Planner {
 
     /// Publishes what was proposed, unless it meets what was published since.
     fn accept(&mut self, view: View<'_>, proposal: &Proposal) -> bool {
+        // Somebody of the same batch has found a place for whoever found nothing itself.
+        let is_late = |(id, plan): &(u32, Plan)| !plan.valid && self.plan(view, *id).valid;
+        if proposal.plans.iter().any(is_late) {
+            return true;
+        }
         let thinker = Thinker::new(view, self);
         let is_free = proposal.plans.iter().all(|(id, plan)| {
             let others: Vec<u32> = proposal.plans.iter().map(|(other, _)| *other).filter(|o| o != id).collect();

@@ -88,6 +88,10 @@ impl Window<'_> {
 
     fn can_rest(&self, moment: Moment) -> bool {
         let (Some(at), Some(begin)) = (self.place_of(moment), self.time_of(moment)) else { return false };
+        // A platform goes on.
+        if !self.walk.is_floor(at) {
+            return false;
+        }
         let passage = Passage { from: at, to: at, begin, end: self.ending.rest_until.max(begin + REST) };
         !self.published.meets(&passage, self.radius + APART, |body, path| {
             body != self.own && self.exceptions.count(body, path, &passage)
