@@ -268,26 +268,3 @@ fn a_small_budget_makes_agents_stand_and_nobody_touch() {
     let mut stage = Stage::new(params, &[], &circle(16));
     assert_eq!(stage.run(240.0), 0, "{:?}", stage.world.plans);
 }
-
-#[test]
-fn a_plane_carries_agents_over_and_they_are_there_in_time() {
-    let west: &[[f32; 2]] = &[[-20.0, -8.0], [-5.0, -8.0], [-5.0, 8.0], [-20.0, 8.0]];
-    let east: &[[f32; 2]] = &[[5.0, -8.0], [20.0, -8.0], [20.0, 8.0], [5.0, 8.0]];
-    let params = MultiDomain { horizon: 24.0, renew: 14.0, share: 4000, budget: 20_000, ..MultiDomain::default() };
-    let walks = [([-15.0, -1.0], [15.0, -1.0]), ([-15.0, 1.0], [15.0, 1.0])];
-    let mut stage = Stage::new(params, &[west, east], &walks);
-    stage.world.cohorts[0].arrive = Some([39.0, 41.0]);
-    for phase in [0.0, 12.0] {
-        let turn = |turn: i32| {
-            let begin = f64::from(turn) * 24.0 - 24.0 + phase;
-            [(0.0, -3.0), (2.0, -3.0), (12.0, 3.0), (14.0, 3.0)].map(|(wait, x)| (begin + wait, Vec2::new(x, phase as f32 / 3.0 - 2.0)))
-        };
-        let path = (0..5).flat_map(turn).collect();
-        stage.world.movers.push(Mover { radius: 1.8, path, carries: true });
-    }
-    stage.world.settle();
-    assert_eq!(stage.run(90.0), 0, "{:?}", stage.world.plans);
-    for gone in &stage.world.gone {
-        assert!((38.99..=41.01).contains(&gone.arrival), "arrived at {} s", gone.arrival);
-    }
-}
