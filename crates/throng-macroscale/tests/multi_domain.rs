@@ -152,8 +152,11 @@ fn whoever_stands_inside_a_passage_goes_back_into_the_bay() {
 
 /// A circle of agents who all go through the middle.
 fn circle(agents: usize) -> Vec<([f32; 2], [f32; 2])> {
-    let angle = |agent: usize| std::f32::consts::TAU * agent as f32 / agents as f32 + 0.03 * (agent as f32 * 2.3).sin();
-    let place = |agent: usize| (Vec2::from_angle(angle(agent)) * (8.0 + 0.3 * (agent as f32).cos())).to_array();
+    let angle = |agent: usize| {
+        std::f32::consts::TAU * agent as f32 / agents as f32 + 0.03 * (agent as f32 * 2.3).sin()
+    };
+    let place =
+        |agent: usize| (Vec2::from_angle(angle(agent)) * (8.0 + 0.3 * (agent as f32).cos())).to_array();
     (0..agents).map(|agent| (place(agent), place(agent).map(|x| -x))).collect()
 }
 
@@ -249,7 +252,11 @@ fn a_hundred_cross_from_four_sides() {
 #[test]
 fn a_saved_world_goes_on_with_a_new_planner() {
     let run = |saved_at: u64| {
-        let mut stage = Stage::new(MultiDomain::default(), &[BAY], &[([2.0, 2.0], [28.0, 2.0]), ([28.0, 2.1], [2.0, 2.0])]);
+        let mut stage = Stage::new(
+            MultiDomain::default(),
+            &[BAY],
+            &[([2.0, 2.0], [28.0, 2.0]), ([28.0, 2.1], [2.0, 2.0])],
+        );
         while stage.world.step < 150 {
             if stage.world.step == saved_at {
                 // What a planner keeps is no part of a checkpoint.

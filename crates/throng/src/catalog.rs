@@ -6,7 +6,9 @@ use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
 use throng_macroscale::map_field::Planner;
-use throng_macroscale::{Macroscale, MapField, MultiDomain, NavMesh, Straight, VisibilityGraph, multi_domain};
+use throng_macroscale::{
+    Macroscale, MapField, MultiDomain, NavMesh, Straight, VisibilityGraph, multi_domain,
+};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};

@@ -89,7 +89,9 @@ fn the_number_of_threads_changes_no_bit() {
 
 #[test]
 fn a_run_goes_on_from_the_middle_of_plans() {
-    for (name, before) in [("multi-domain-lanes", 37), ("multi-domain-change", 61), ("multi-domain-oncoming", 83)] {
+    for (name, before) in
+        [("multi-domain-lanes", 37), ("multi-domain-change", 61), ("multi-domain-oncoming", 83)]
+    {
         let scenario = open(name, 1);
         let mut simulation = Simulation::with_threads(&scenario, 1).unwrap();
         (0..before).for_each(|_| simulation.step());

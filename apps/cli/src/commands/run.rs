@@ -156,7 +156,9 @@ impl Args {
 
     fn session(&self, start: Start) -> anyhow::Result<Session> {
         if !start.simulation.is_reproducible() {
-            output::warn("plans are made until a deadline, so this run is not reproducible: without `deadline` it would be");
+            output::warn(
+                "plans are made until a deadline, so this run is not reproducible: without `deadline` it would be",
+            );
         }
         let recorder = self.recorder(&start)?;
         let mut session = Session::new(start.simulation, start.metrics);

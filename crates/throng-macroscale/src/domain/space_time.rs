@@ -586,9 +586,7 @@ impl<'a> SpaceTime<'a> {
         let passage = Passage { from: a, to: b, begin: self.seconds(from.time), end: self.seconds(end) };
         let radius = self.space.radius() + APART;
         self.published.meets(&passage, radius, |body, path| {
-            Some(body) != self.own
-                && self.sees(from, a, path)
-                && self.exceptions.count(body, path, &passage)
+            Some(body) != self.own && self.sees(from, a, path) && self.exceptions.count(body, path, &passage)
         })
     }
 

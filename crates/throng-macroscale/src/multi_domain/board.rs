@@ -68,7 +68,8 @@ impl Board {
     /// The memory that it takes, roughly: what is published, and about as many entries of the index as seconds.
     pub fn bytes(&self) -> usize {
         let entries = |path: &Trajectory| {
-            let seconds = path.path.last().map_or(0.0, |last| last.0) - path.path.first().map_or(0.0, |first| first.0);
+            let seconds =
+                path.path.last().map_or(0.0, |last| last.0) - path.path.first().map_or(0.0, |first| first.0);
             path.path.capacity() * size_of::<(f64, glam::DVec2)>() + 16 * (2 + 2 * seconds.max(0.0) as usize)
         };
         self.published.iter().map(|(_, path)| size_of::<Trajectory>() + entries(path)).sum()

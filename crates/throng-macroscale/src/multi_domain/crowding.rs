@@ -64,7 +64,14 @@ impl Crowding {
     }
 
     /// An agent says where it will be.
-    pub fn publish(&mut self, view: View<'_>, grounds: &Grounds, params: &MultiDomain, row: usize, plan: &Plan) {
+    pub fn publish(
+        &mut self,
+        view: View<'_>,
+        grounds: &Grounds,
+        params: &MultiDomain,
+        row: usize,
+        plan: &Plan,
+    ) {
         let id = view.agents.id[row];
         self.serials[id as usize] = Some(plan.serial);
         if params.crowding == 0.0 {
@@ -97,7 +104,8 @@ impl Crowding {
     /// The memory that it takes.
     pub fn bytes(&self) -> usize {
         let counts = |counts: &Counts| {
-            counts.bodies.capacity() * 13 + counts.keys.iter().map(|keys| 24 + keys.capacity() * 8).sum::<usize>()
+            counts.bodies.capacity() * 13
+                + counts.keys.iter().map(|keys| 24 + keys.capacity() * 8).sum::<usize>()
         };
         self.classes.iter().map(counts).sum()
     }
@@ -143,14 +151,19 @@ fn expected(view: View<'_>, row: usize, plan: &Plan) -> Vec<(f64, DVec2)> {
     let (end, last) = plan.path.last().copied().unwrap_or((view.now, here));
     let rest = if stands { &[][..] } else { rest_of(&plan.way, last) };
     let place = |time: f64| {
-        if time <= end { plan.place(time).unwrap_or(here) } else { beyond(last, rest, (time - end) * f64::from(view.agents.preferred_speed[row])) }
+        if time <= end {
+            plan.place(time).unwrap_or(here)
+        } else {
+            beyond(last, rest, (time - end) * f64::from(view.agents.preferred_speed[row]))
+        }
     };
     times.map(|time| (time, place(time))).collect()
 }
 
 /// What is left of a way from a place near it.
 fn rest_of(way: &[DVec2], at: DVec2) -> &[DVec2] {
-    let nearest = (0..way.len()).min_by(|&a, &b| way[a].distance_squared(at).total_cmp(&way[b].distance_squared(at)));
+    let nearest =
+        (0..way.len()).min_by(|&a, &b| way[a].distance_squared(at).total_cmp(&way[b].distance_squared(at)));
     &way[nearest.unwrap_or(0).min(way.len())..]
 }
 

@@ -161,7 +161,8 @@ impl<'a> Thinker<'a> {
     fn ending(&self, who: &Who<'_>, way: &[DVec2]) -> Ending {
         let (view, now) = (self.view, self.view.now);
         let cohort = &view.cohorts[view.agents.cohort[who.row] as usize];
-        let radius = if cohort.area.is_some() { who.radius / 2.0 } else { f64::from(cohort.goal_radius) * INSIDE };
+        let radius =
+            if cohort.area.is_some() { who.radius / 2.0 } else { f64::from(cohort.goal_radius) * INSIDE };
         let places = std::iter::once(&who.at).chain(way);
         let length: f64 = places.zip(way).map(|(from, to)| from.distance(*to)).sum();
         let soonest = now + (length - radius) / who.max_speed.max(1e-3);
@@ -198,7 +199,14 @@ impl<'a> Thinker<'a> {
     }
 
     /// T(Σ3), T(Σ4), and where there is no way on, a request to those who are in the way.
-    fn think(&self, who: &Who<'_>, old: &Plan, way: Vec<DVec2>, event: Event, meter: &mut Meter) -> Vec<(u32, Plan)> {
+    fn think(
+        &self,
+        who: &Who<'_>,
+        old: &Plan,
+        way: Vec<DVec2>,
+        event: Event,
+        meter: &mut Meter,
+    ) -> Vec<(u32, Plan)> {
         let line = meter.time(tasks::Task::Grid, |meter| self.line(who, &way, meter));
         let inflation = match event {
             Event::Improve => (old.inflation - BETTER).max(1.0),
@@ -236,7 +244,9 @@ impl<'a> Thinker<'a> {
         let left = |at: DVec2| lead.distance(&who.ground.space, at);
         let end = found.path.last().map_or(who.at, |last| last.1);
         let is_blocked = !found.reaches && left(who.at) - left(end) < NO_PROGRESS;
-        if event == Event::Improve && self.cost(who, lead, &found.path) >= self.cost(who, lead, &self.ahead(old)) {
+        if event == Event::Improve
+            && self.cost(who, lead, &found.path) >= self.cost(who, lead, &self.ahead(old))
+        {
             // The bound has fallen: the plan is better than was known.
             return Plan { inflation: found.inflation.min(old.inflation), ..old.clone() };
         }
@@ -424,7 +434,8 @@ impl<'a> Thinker<'a> {
         let mut path = Vec::new();
         window.walk.trajectory(&states, &mut path);
         let last = *states.last()?;
-        let reaches = crate::domain::Placed::place_of(&window, last)?.distance(ending.goal) <= ending.goal_radius;
+        let reaches =
+            crate::domain::Placed::place_of(&window, last)?.distance(ending.goal) <= ending.goal_radius;
         let inflation = search.search().inflation();
         let width = search.tunnel().width.space.min(1e6) as f32;
         Some(Found { path: self.taut(who, &path, others), reaches, inflation, width })

@@ -31,7 +31,9 @@ impl Planner {
 
     /// Whether the plan leads over a jump, or onto, along or off a platform.
     fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
-        let Some(ground) = self.grounds.of(view, row).filter(|ground| ground.leaves_the_floor()) else { return false };
+        let Some(ground) = self.grounds.of(view, row).filter(|ground| ground.leaves_the_floor()) else {
+            return false;
+        };
         let plan = self.plan(view, view.agents.id[row]);
         let here = wide(view.position(row));
         plan.valid && plan.place(view.now + view.tick).is_some_and(|next| !ground.is_floor(here, next))

@@ -77,10 +77,13 @@ impl Ground {
         let terrain = |widest: f64| {
             let settings = navmesh::Settings { radius: space.radius, widest, ..Default::default() };
             let mut terrain = Terrain::between_with(walls, settings).ok().filter(|_| !walls.is_empty())?;
-            let links: Vec<navmesh::Link> = jumps.iter().copied().chain(landings(&terrain, &platforms)).collect();
+            let links: Vec<navmesh::Link> =
+                jumps.iter().copied().chain(landings(&terrain, &platforms)).collect();
             // A link that begins or ends in a wall leads nowhere; the others do.
             if terrain.set_links(&links).is_err() {
-                let sound = |link: &navmesh::Link| [link.from, link.to].iter().all(|&end| terrain.mesh().locate(end).is_some());
+                let sound = |link: &navmesh::Link| {
+                    [link.from, link.to].iter().all(|&end| terrain.mesh().locate(end).is_some())
+                };
                 let sound: Vec<navmesh::Link> = links.iter().copied().filter(sound).collect();
                 terrain.set_links(&sound).ok()?;
             }
@@ -145,7 +148,10 @@ impl Ground {
 
     /// Whether a straight piece lies on the floor.
     pub fn is_floor(&self, from: DVec2, to: DVec2) -> bool {
-        self.sees(from, to) && self.ferries().is_none_or(|ferries| [from, to].iter().all(|&at| ferries.floor.locate(at).is_some()))
+        self.sees(from, to)
+            && self
+                .ferries()
+                .is_none_or(|ferries| [from, to].iter().all(|&at| ferries.floor.locate(at).is_some()))
     }
 
     /// Whether a straight way is clear of walls, as far as ways on the mesh are.
@@ -172,7 +178,12 @@ fn platforms(view: View<'_>, radius: f64) -> Vec<Trajectory> {
 }
 
 fn jump(link: &Link) -> navmesh::Link {
-    navmesh::Link { from: wide(link.from), to: wide(link.to), cost: link.cost.into(), both_ways: link.both_ways }
+    navmesh::Link {
+        from: wide(link.from),
+        to: wide(link.to),
+        cost: link.cost.into(),
+        both_ways: link.both_ways,
+    }
 }
 
 fn leaps(link: &Link) -> impl Iterator<Item = Jump> + use<> {

@@ -38,7 +38,9 @@ impl Planner {
         let expected = plan.place(view.now).unwrap_or(here);
         let walks = plan.end() > view.now;
         let soon = walks && plan.conflict < view.now + AT_ONCE;
-        expected.distance(here) > f64::from(self.params.tolerance) || soon || plan.doubted && self.is_walled(view, row, plan)
+        expected.distance(here) > f64::from(self.params.tolerance)
+            || soon
+            || plan.doubted && self.is_walled(view, row, plan)
     }
 
     /// Whether a wall is in the rest of a path.
@@ -70,7 +72,9 @@ impl Planner {
         for other in (0..view.agents.len()).filter(|&other| other != row) {
             let id = view.agents.id[other];
             let plan = self.plan(view, id);
-            let Some(time) = first_meeting(view, other, plan, at, f64::from(view.agents.radius[row])) else { continue };
+            let Some(time) = first_meeting(view, other, plan, at, f64::from(view.agents.radius[row])) else {
+                continue;
+            };
             if time < view.now + AT_ONCE {
                 let plan = plan.clone();
                 self.stop(view, other, plan);
@@ -92,13 +96,15 @@ fn first_meeting(view: View<'_>, row: usize, plan: &Plan, at: DVec2, radius: f64
     let reach = radius + f64::from(view.agents.radius[row]);
     let near = wide(view.position(row)).distance(at);
     let ahead = plan.path.windows(2).filter(|pair| pair[1].0 > view.now);
-    let passages = ahead.map(|pair| Passage { from: pair[0].1, to: pair[1].1, begin: pair[0].0, end: pair[1].0 });
+    let passages =
+        ahead.map(|pair| Passage { from: pair[0].1, to: pair[1].1, begin: pair[0].0, end: pair[1].0 });
     passages.into_iter().find_map(|passage| {
         let begin = passage.begin.max(view.now);
         let from = passage.at(begin);
         let along = passage.to - from;
         let length = along.length();
-        let share = if length > 0.0 { ((at - from).dot(along) / (length * length)).clamp(0.0, 1.0) } else { 0.0 };
+        let share =
+            if length > 0.0 { ((at - from).dot(along) / (length * length)).clamp(0.0, 1.0) } else { 0.0 };
         // Whoever touches already may go away.
         let meets = (from + along * share).distance(at) < reach.min(near - 1e-6);
         let time = passage.end - begin;

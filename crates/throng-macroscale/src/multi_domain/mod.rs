@@ -234,7 +234,8 @@ impl Planner {
         }
         let thinker = Thinker::new(view, self);
         let is_free = proposal.plans.iter().all(|(id, plan)| {
-            let others: Vec<u32> = proposal.plans.iter().map(|(other, _)| *other).filter(|o| o != id).collect();
+            let others: Vec<u32> =
+                proposal.plans.iter().map(|(other, _)| *other).filter(|o| o != id).collect();
             let is_known = plan.path == self.plan(view, *id).path;
             !plan.valid || is_known || thinker.still_holds(*id, plan, &others)
         });

@@ -49,7 +49,8 @@ impl Thinker<'_> {
             let ratio = (best / speed + speed / best) / 2.0;
             let found = Found { path, reaches, inflation: ratio as f32, width: 0.0 };
             let is_floor = found.path.windows(2).all(|pair| who.ground.is_floor(pair[0].1, pair[1].1));
-            let is_free = is_floor && self.meeting(who, &found.path, reaches && ending.leaves, others).is_none();
+            let is_free =
+                is_floor && self.meeting(who, &found.path, reaches && ending.leaves, others).is_none();
             is_free.then_some(found)
         })
     }
@@ -86,7 +87,13 @@ impl Thinker<'_> {
     }
 
     /// When a path meets somebody first, its end included; nobody if it vanishes there.
-    pub fn meeting(&self, who: &Who<'_>, path: &[(f64, DVec2)], vanishes: bool, others: Others<'_>) -> Option<f64> {
+    pub fn meeting(
+        &self,
+        who: &Who<'_>,
+        path: &[(f64, DVec2)],
+        vanishes: bool,
+        others: Others<'_>,
+    ) -> Option<f64> {
         let pieces = path.windows(2).flat_map(|pair| {
             let ((t0, from), (t1, to)) = (pair[0], pair[1]);
             let count = ((t1 - t0) / PIECE).ceil().max(1.0);
@@ -131,7 +138,9 @@ impl Thinker<'_> {
         let mut index = 0;
         while index + 1 < path.len() {
             let span = SPANS.into_iter().filter(|span| index + span < path.len());
-            let span = span.into_iter().find(|&span| span == 1 || self.is_walkable(who, path[index], path[index + span], others));
+            let span = span
+                .into_iter()
+                .find(|&span| span == 1 || self.is_walkable(who, path[index], path[index + span], others));
             index += span.unwrap_or(1);
             taut.push(path[index]);
         }

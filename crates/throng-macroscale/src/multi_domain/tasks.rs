@@ -84,7 +84,9 @@ impl Planner {
     fn ask(&self, view: View<'_>, row: usize) -> Option<Ask> {
         let id = view.agents.id[row];
         let plan = self.plan(view, id);
-        if view.agents.status[row] != Status::Walking && (plan.valid || view.agents.status[row] == Status::Waiting) {
+        if view.agents.status[row] != Status::Walking
+            && (plan.valid || view.agents.status[row] == Status::Waiting)
+        {
             return None;
         }
         let event = event(&self.params, view, row, plan)?;
@@ -120,7 +122,10 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
         return Some(Event::Agent);
     }
     let is_blocked = plan.blocked < f64::INFINITY;
-    if !plan.reaches && plan.end() - view.now < f64::from(params.renew) && (!is_blocked || waited >= LOOK_AGAIN - 1e-9) {
+    if !plan.reaches
+        && plan.end() - view.now < f64::from(params.renew)
+        && (!is_blocked || waited >= LOOK_AGAIN - 1e-9)
+    {
         return Some(Event::Ending);
     }
     if plan.reaches && plan.end() <= view.now && view.agents.status[row] == Status::Walking {
@@ -128,7 +133,8 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
     }
     // One look for each plan: it is made anew soon anyway.
     let is_new = plan.path.first().is_some_and(|first| first.0 == plan.served);
-    let is_dear = is_new && plan.inflation > GOOD_ENOUGH && waited >= LOOK_AGAIN - 1e-9 && plan.end() > view.now;
+    let is_dear =
+        is_new && plan.inflation > GOOD_ENOUGH && waited >= LOOK_AGAIN - 1e-9 && plan.end() > view.now;
     is_dear.then_some(Event::Improve)
 }
 

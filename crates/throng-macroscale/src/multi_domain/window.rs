@@ -83,7 +83,9 @@ impl Window<'_> {
     fn is_too_soon(&self, moment: Moment) -> bool {
         self.ending.window.is_some()
             && self.is_early(moment)
-            && self.place_of(moment).is_some_and(|at| at.distance(self.ending.goal) <= self.ending.goal_radius * 1.5)
+            && self
+                .place_of(moment)
+                .is_some_and(|at| at.distance(self.ending.goal) <= self.ending.goal_radius * 1.5)
     }
 
     fn can_rest(&self, moment: Moment) -> bool {
@@ -121,7 +123,11 @@ impl Domain for Window<'_> {
         if self.ending.window.is_some() {
             let mut index = before;
             while index < out.len() {
-                if self.is_too_soon(out[index].0) { out.swap_remove(index); } else { index += 1 }
+                if self.is_too_soon(out[index].0) {
+                    out.swap_remove(index);
+                } else {
+                    index += 1
+                }
             }
         }
         self.charge(&mut out[before..], |next| next);

@@ -54,7 +54,13 @@ impl Thinker<'_> {
         if is_hit { standing } else { Vec::new() }
     }
 
-    fn around(&self, who: &Who<'_>, way: &[DVec2], standing: &[(DVec2, f64)], meter: &mut Meter) -> Option<Vec<DVec2>> {
+    fn around(
+        &self,
+        who: &Who<'_>,
+        way: &[DVec2],
+        standing: &[(DVec2, f64)],
+        meter: &mut Meter,
+    ) -> Option<Vec<DVec2>> {
         let grid = who.ground.grid.as_ref()?;
         // To the first bend beyond those who stand.
         let bend = way.iter().position(|bend| bend.distance(who.at) > AHEAD).unwrap_or(way.len() - 1);
@@ -71,7 +77,8 @@ impl Thinker<'_> {
         search.path(&domain, &mut cells)?;
         let places: Vec<DVec2> = cells.iter().map(|&cell| grid.place(cell)).collect();
         let free = |from: DVec2, to: DVec2| {
-            who.ground.sees(from, to) && standing.iter().all(|&(at, reach)| crate::space::distance(at, from, to) >= reach)
+            who.ground.sees(from, to)
+                && standing.iter().all(|&(at, reach)| crate::space::distance(at, from, to) >= reach)
         };
         let mut line = vec![who.at];
         pull(&mut line, &places, free);
@@ -92,10 +99,18 @@ impl Thinker<'_> {
 
     /// Plans as if those who have further to go were not there, and finds places for those who would be met. `None` where
     /// that does not work out.
-    pub fn make_way(&self, who: &Who<'_>, plan: &Plan, ending: &Ending, meter: &mut Meter) -> Option<Vec<(u32, Plan)>> {
+    pub fn make_way(
+        &self,
+        who: &Who<'_>,
+        plan: &Plan,
+        ending: &Ending,
+        meter: &mut Meter,
+    ) -> Option<Vec<(u32, Plan)>> {
         let to_left = left(self.view, who.row, plan);
         let mut yielding: Vec<bool> = Vec::new();
-        for row in (0..self.view.agents.len()).filter(|&row| row != who.row && self.gives_way(row, who, to_left)) {
+        for row in
+            (0..self.view.agents.len()).filter(|&row| row != who.row && self.gives_way(row, who, to_left))
+        {
             let body = self.board.body(self.view.agents.id[row]) as usize;
             yielding.resize(yielding.len().max(body + 1), false);
             yielding[body] = true;
@@ -103,7 +118,8 @@ impl Thinker<'_> {
         let straight: Vec<DVec2> = std::iter::once(who.at).chain(plan.way.iter().copied()).collect();
         let others = Others { ignored: &yielding, new: &[] };
         let found = self.ride(who, &straight, ending, others);
-        let found = found.or_else(|| self.search(who, &straight, ending, self.params.inflation, others, meter))?;
+        let found =
+            found.or_else(|| self.search(who, &straight, ending, self.params.inflation, others, meter))?;
         let leaves = ending.leaves && found.reaches;
         let told = |path: Path, stays: bool| Trajectory {
             radius: who.radius + f64::from(self.params.margin),
@@ -166,7 +182,9 @@ impl Thinker<'_> {
                 begin: pair[0].0,
                 end: pair[1].0,
             });
-            pieces.chain(rest).any(|passage| told.nearest(&passage) < reach + crate::domain::space_time::APART)
+            pieces
+                .chain(rest)
+                .any(|passage| told.nearest(&passage) < reach + crate::domain::space_time::APART)
         };
         let bodies = (0..among.len() as u32).filter(|&body| among[body as usize]);
         let met = bodies.filter(|&body| self.board.published.get(body).is_some_and(meets));
@@ -188,9 +206,13 @@ impl Thinker<'_> {
         let start = grid.nearest(who.at, 4.0 * grid.side())?;
         let speed = who.preferred.max(0.05);
         let tick = self.view.tick;
-        let later = |time: f64, length: f64| begin + ((time - begin + length / speed) / tick - 1e-6).ceil().max(1.0) * tick;
+        let later = |time: f64, length: f64| {
+            begin + ((time - begin + length / speed) / tick - 1e-6).ceil().max(1.0) * tick
+        };
         let first = later(begin, who.at.distance(grid.place(start)));
-        let passes = |from: DVec2, to: DVec2, begin: f64, end: f64| !self.meets(who, &Passage { from, to, begin, end }, others);
+        let passes = |from: DVec2, to: DVec2, begin: f64, end: f64| {
+            !self.meets(who, &Passage { from, to, begin, end }, others)
+        };
         if !passes(who.at, grid.place(start), begin, first) {
             return None;
         }

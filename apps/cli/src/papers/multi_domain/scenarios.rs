@@ -61,7 +61,12 @@ pub fn reproduce(quick: bool, picture: Option<&std::path::Path>) -> anyhow::Resu
             rows.extend(rows_of(name, who, runs));
         }
         let solved = ours.iter().filter(|run| run.solves()).count();
-        findings.push(Finding::new(format!("{name}: runs solved"), solved as f64, Side::AtLeast, seeds as f64));
+        findings.push(Finding::new(
+            format!("{name}: runs solved"),
+            solved as f64,
+            Side::AtLeast,
+            seeds as f64,
+        ));
         if name == "choke" {
             let detour = mean(&ours.iter().map(|run| run.detour).collect::<Vec<_>>());
             findings.push(Finding::new("choke: path length over straight", detour, Side::AtMost, 1.02));
@@ -72,7 +77,9 @@ pub fn reproduce(quick: bool, picture: Option<&std::path::Path>) -> anyhow::Resu
     frames(quick, picture, &mut rows, &mut findings)?;
     scale(quick, &mut rows, &mut findings)?;
     let mut notes = vec![
-        format!("{seeds} seeds for each scenario, which move the starts. Beside it: ways on the navigation mesh, and ORCA with a horizon of 3 s."),
+        format!(
+            "{seeds} seeds for each scenario, which move the starts. Beside it: ways on the navigation mesh, and ORCA with a horizon of 3 s."
+        ),
         "Times: this machine, with whatever else it does.".into(),
     ];
     if quick {
@@ -96,8 +103,12 @@ fn go(name: &str, seed: u64, alone: bool) -> anyhow::Result<Run> {
     }
     let scenario = open(name, &overrides)?;
     let straight: f64 = scenario.cohorts.iter().map(straight_length).sum();
-    let windows: usize =
-        scenario.cohorts.iter().filter(|cohort| cohort.arrive.is_some()).map(|cohort| cohort.agents.len()).sum();
+    let windows: usize = scenario
+        .cohorts
+        .iter()
+        .filter(|cohort| cohort.arrive.is_some())
+        .map(|cohort| cohort.agents.len())
+        .sum();
     let mut simulation = Simulation::with_threads(&scenario, 2)?;
     let mut metrics = Metrics::default();
     let mut bytes = 0;
@@ -149,10 +160,8 @@ fn frames(
     rows: &mut Vec<Row>,
     findings: &mut Vec<Finding>,
 ) -> anyhow::Result<()> {
-    let overrides = Overrides {
-        set: vec![("params.multi-domain.deadline".into(), "10".into())],
-        ..Overrides::default()
-    };
+    let overrides =
+        Overrides { set: vec![("params.multi-domain.deadline".into(), "10".into())], ..Overrides::default() };
     let scenario = open("four-way", &overrides)?;
     let mut simulation = Simulation::with_threads(&scenario, 1)?;
     let mut times: Vec<f64> = Vec::new();
@@ -178,7 +187,8 @@ fn frames(
     rows.extend([row("mean", mean(&times)), row("p99", p99)]);
     findings.push(Finding::new("deliberation, p99, ms", p99, Side::AtMost, 11.0));
     if let Some(path) = picture {
-        std::fs::write(path, plot(&times, &tasks)).with_context(|| format!("cannot write `{}`", path.display()))?;
+        std::fs::write(path, plot(&times, &tasks))
+            .with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     Ok(())
 }
@@ -194,7 +204,10 @@ fn plot(times: &[f64], tasks: &[[f32; 4]]) -> String {
     let x = |frame: usize| left + (width - left - 20.0) * frame as f64 / times.len().max(1) as f64;
     let y = |ms: f64| bottom - (bottom - 40.0) * ms.min(high) / high;
     let line = |of: &dyn Fn(usize) -> f64| {
-        (0..times.len()).map(|frame| format!("{:.1},{:.1}", x(frame), y(of(frame)))).collect::<Vec<_>>().join(" ")
+        (0..times.len())
+            .map(|frame| format!("{:.1},{:.1}", x(frame), y(of(frame))))
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"13\">\
@@ -212,7 +225,8 @@ fn plot(times: &[f64], tasks: &[[f32; 4]]) -> String {
     }
     let names = ["T(Σ1)", "T(Σ2)", "T(Σ3)", "T(Σ4)"];
     let colours = ["#4477aa", "#228833", "#ccbb44", "#ee6677"];
-    let _ = write!(svg, "<polyline fill=\"none\" stroke=\"#bbb\" points=\"{}\"/>", line(&|frame| times[frame]));
+    let _ =
+        write!(svg, "<polyline fill=\"none\" stroke=\"#bbb\" points=\"{}\"/>", line(&|frame| times[frame]));
     for (task, (name, colour)) in names.into_iter().zip(colours).enumerate() {
         let points = line(&|frame| f64::from(tasks[frame][task]) * 1e3);
         let at = 640.0 + 110.0 * task as f64;
@@ -296,7 +310,8 @@ fn city(agents: usize) -> String {
             format!("[{:.3}, {x}, {street_line}]", begin + f64::from(turn) * time)
         };
         let path: Vec<String> = (0..8).map(point).collect();
-        let _ = writeln!(text, "[[movers]]\nname = \"cart {cart}\"\nradius = 0.6\npath = [{}]", path.join(", "));
+        let _ =
+            writeln!(text, "[[movers]]\nname = \"cart {cart}\"\nradius = 0.6\npath = [{}]", path.join(", "));
     }
     text
 }

@@ -178,7 +178,8 @@ impl<'a> Checker<'a> {
         let link = |(index, link): (usize, &LinkFile)| {
             let path = KeyPath::top("links").then(index);
             self.number(&path.then("cost"), link.cost, Limit::from(0.0).up_to(LARGEST));
-            let (from, to) = (self.point(&path.then("from"), link.from), self.point(&path.then("to"), link.to));
+            let (from, to) =
+                (self.point(&path.then("from"), link.from), self.point(&path.then("to"), link.to));
             if from == to {
                 self.report.value(&path.then("to"), "must be another place than `from`");
             }
