@@ -115,6 +115,8 @@ impl Thinker<'_> {
     /// Whether somebody is met on a straight piece.
     pub fn meets(&self, who: &Who<'_>, passage: &Passage, others: Others<'_>) -> bool {
         let exceptions = Exceptions { ignored: others.ignored, touched: &who.touched };
+        // Who does not count where it was counts where it will be.
+        let anew_counts = Exceptions { ignored: &[], touched: &who.touched };
         let reach = who.radius + APART;
         let anew = |body: u32| others.new.iter().any(|(other, _)| *other == body);
         self.board.published.meets(passage, reach, |body, path| {
@@ -122,7 +124,7 @@ impl Thinker<'_> {
         }) || others.new.iter().any(|(body, path)| {
             *body != who.body
                 && path.nearest(passage) < reach + path.radius
-                && exceptions.count(*body, path, passage)
+                && anew_counts.count(*body, path, passage)
         })
     }
 
