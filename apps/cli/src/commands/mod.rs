@@ -6,6 +6,7 @@ mod list;
 mod render;
 mod run;
 mod schema;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -26,6 +27,8 @@ Examples:
   throng list scenarios                           what is ready to run
   throng run crossing --record crossing.sqlite    run one and keep the trajectories
   throng render crossing.sqlite -o crossing.png   draw them
+  throng render crossing.sqlite -o crossing.mp4   film them
+  throng view crossing                            watch and steer one in the browser
   throng run crossing --microscale hrvo --set agents.0.count=40
 
 Exit code 0: done. 1: the run or a check fell short. 2: bad input, with the reason on stderr.";
@@ -36,12 +39,19 @@ enum Command {
     Sweep(Box<crate::sweep::Args>),
     Check(check::Args),
     Render(render::Args),
+    View(view::Args),
     List(list::Args),
     Schema(schema::Args),
     /// Reproduces a paper's tables, theirs and ours side by side
     Papers(crate::papers::Args),
     /// Throughput as agents grow, beside installed peers
     Bench(crate::bench::Args),
+}
+
+/// Reads a number above 0.
+fn positive(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "it must be a number")?;
+    (number.is_finite() && number > 0.0).then_some(number).ok_or_else(|| "it must be above 0".into())
 }
 
 impl Cli {
@@ -53,6 +63,7 @@ impl Cli {
             Some(Command::Sweep(args)) => crate::sweep::run(*args),
             Some(Command::Check(args)) => check::run(args),
             Some(Command::Render(args)) => render::run(args),
+            Some(Command::View(args)) => view::run(args),
             Some(Command::List(args)) => list::run(args),
             Some(Command::Schema(args)) => schema::run(args),
             Some(Command::Papers(args)) => crate::papers::run(args),
