@@ -158,6 +158,7 @@ async fn a_page_steers_and_asks() {
         (json!({ "do": "remove_obstacle", "name": "rock" }), "rock"),
         (json!({ "do": "open", "name": "../Cargo.toml" }), "nothing called"),
         (json!({ "do": "fly" }), "no order"),
+        (json!({ "do": "step", "by": 1 }), "unknown field `by`"),
     ] {
         page.send(wrong.clone()).await;
         let error = page.text("error").await["message"].to_string();
@@ -250,6 +251,51 @@ async fn a_slow_page_misses_frames_and_others_do_not() {
         stale += 1;
     }
     assert!(stale < seen / 2, "{stale} old frames waited, of {seen}");
+}
+
+/// Steps a second of 20,000 agents with a page that reads all frames, over those without one: the median of rounds in turns.
+/// Figures of a busy machine say little, so this is run by hand and in the long tests.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "measures; takes a minute"]
+async fn streaming_slows_a_simulation_of_20_000_by_a_tenth_at_most() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.toml");
+    let many = "format = 1\nuntil = 1e5\n[[agents]]\ncount = 20000\n\
+                place = { grid = { from = [0, 0], columns = 200, spacing = 2 }, jitter = 0.3 }\ngoal = { antipodal = [200, 100] }\n";
+    std::fs::write(&path, many).unwrap();
+    let address = started(vec![Source::Scenario(path)]);
+    let mut page = Page::open(address).await;
+    page.send(json!({ "do": "speed", "times": null })).await;
+    let mut head = page.frame_where(|head| head.step > 20).await;
+    let (mut with, mut without, mut bytes, mut frames) = (Vec::new(), Vec::new(), 0, 0);
+    for _ in 0..5 {
+        let (clock, from) = (Instant::now(), head.step);
+        while clock.elapsed() < Duration::from_secs(5) {
+            head = page.frame().await;
+            bytes += head.bytes;
+            frames += 1;
+        }
+        with.push((head.step - from) as f64 / clock.elapsed().as_secs_f64());
+        drop(page);
+        let (clock, from) = (Instant::now(), head.step);
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        page = Page::open(address).await;
+        // The first frame is the last that somebody saw.
+        head = page.frame_where(|now| now.step > from).await;
+        without.push((head.step - from) as f64 / clock.elapsed().as_secs_f64());
+    }
+    let median = |rates: &mut Vec<f64>| {
+        rates.sort_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    };
+    let (with, without) = (median(&mut with), median(&mut without));
+    println!(
+        "{with:.1} steps/s with a page and {without:.1} without: {:.3}; {:.1} frames/s, {:.2} bytes an agent and frame",
+        with / without,
+        f64::from(frames) / 25.0,
+        bytes as f64 / f64::from(frames) / 20_000.0,
+    );
+    assert!(with > 0.9 * without);
 }
 
 fn get(address: SocketAddr, path: &str, headers: &str) -> String {

@@ -25,7 +25,7 @@ const CHARTS: Chart[] = [
 ];
 
 export class Charts {
-  private readonly samples: Sample[][] = [[], []];
+  private readonly samples: Sample[][] = [[]];
   private plots: { plot: uPlot; shape: string; holder: HTMLElement; title: HTMLElement; legend: HTMLElement }[] = [];
   private time = 0;
   private stale = true;
@@ -68,7 +68,7 @@ export class Charts {
     this.stale = false;
     CHARTS.forEach((chart, place) => {
       const sets = this.samples.map((samples) => ({ samples, lines: Object.entries(chart.lines(samples)) }));
-      const labels = sets.flatMap(({ lines }, pane) => lines.map(([name]) => (this.samples.length > 1 ? `${name} ${"ab"[pane]}` : name)));
+      const labels = sets.flatMap(({ lines }, pane) => lines.map(([name]) => (this.samples.length > 1 ? `${name} ${["left", "right (dashed)"][pane]}` : name)));
       const shape = [labels.join(), this.root.clientWidth].join();
       if (this.plots[place]?.shape !== shape) this.build(place, chart.title, labels, shape, sets[0].lines.length);
       const entry = this.plots[place];
@@ -104,9 +104,10 @@ export class Charts {
       }),
     );
     const cursor = (plot: uPlot) => {
-      const x = Math.round(plot.valToPos(this.time, "x", true));
+      // The latest frame is a little later than the latest sample.
       const { left, top, width, height } = plot.bbox;
-      if (x < left || x > left + width) return;
+      const x = Math.min(Math.round(plot.valToPos(this.time, "x", true)), left + width - 1);
+      if (!(x >= left)) return;
       plot.ctx.fillStyle = theme("accent");
       plot.ctx.fillRect(x - 1, top, 2, height);
     };

@@ -61,14 +61,24 @@ function blur(field: Float32Array, columns: number, rows: number): void {
   pass(rows, columns, columns, 1);
 }
 
-export const TOP_DENSITY = 3;
-export const TOP_FLOW = 2;
+/** A round upper end for a ramp: one that holds nearly all values, and stays while it fits. */
+export function top(values: Float32Array, now: number): number {
+  const seen = values.filter((value) => value > 1e-3).sort();
+  const high = seen[Math.floor(0.98 * seen.length)] ?? 0;
+  if (high <= now && high > 0.4 * now) return now;
+  return [0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 8].find((round) => round >= high) ?? 8;
+}
 
-/** Draws a grid under the crowd; flow also gets arrows. */
-export function draw(context: CanvasRenderingContext2D, camera: Camera, grid: Grid, what: string): void {
-  const { columns, rows, density, flow } = grid;
-  const value = (place: number) =>
-    what === "flow" ? Math.hypot(flow[2 * place], flow[2 * place + 1]) / TOP_FLOW : density[place] / TOP_DENSITY;
+/** How strong the flow is in each cell, people a second through a metre. */
+export function strength({ flow }: Grid): Float32Array {
+  return Float32Array.from({ length: flow.length / 2 }, (_, place) => Math.hypot(flow[2 * place], flow[2 * place + 1]));
+}
+
+/** Draws a grid under the crowd, with `most` at the end of the ramp; flow also gets arrows. */
+export function draw(context: CanvasRenderingContext2D, camera: Camera, grid: Grid, what: string, most: number): void {
+  const { columns, rows, density } = grid;
+  const values = what === "flow" ? strength(grid) : density;
+  const value = (place: number) => values[place] / most;
   const shades = Array.from({ length: 64 }, (_, shade) => ramp(what === "flow" ? lines() : areas(), shade / 63));
   const image = new ImageData(columns, rows);
   for (let y = 0; y < rows; y++) {
@@ -85,10 +95,10 @@ export function draw(context: CanvasRenderingContext2D, camera: Camera, grid: Gr
   const [width, height] = [columns * grid.cell * camera.scale, rows * grid.cell * camera.scale];
   context.imageSmoothingEnabled = true;
   context.drawImage(sheet, left, bottom - height, width, height);
-  if (what === "flow") arrows(context, camera, grid);
+  if (what === "flow") arrows(context, camera, grid, most);
 }
 
-function arrows(context: CanvasRenderingContext2D, camera: Camera, grid: Grid): void {
+function arrows(context: CanvasRenderingContext2D, camera: Camera, grid: Grid, most: number): void {
   const every = Math.max(1, Math.round(26 / (grid.cell * camera.scale)));
   context.strokeStyle = theme("ink");
   context.lineWidth = 1.2;
@@ -98,9 +108,9 @@ function arrows(context: CanvasRenderingContext2D, camera: Camera, grid: Grid): 
     for (let x = Math.floor(every / 2); x < grid.columns; x += every) {
       const place = y * grid.columns + x;
       const strength = Math.hypot(grid.flow[2 * place], grid.flow[2 * place + 1]);
-      if (strength < 0.04) continue;
+      if (strength < 0.08 * most) continue;
       const [px, py] = camera.toPage([grid.low[0] + (x + 0.5) * grid.cell, grid.low[1] + (y + 0.5) * grid.cell]);
-      const length = 5 + 9 * Math.min(1, strength / TOP_FLOW);
+      const length = 5 + 9 * Math.min(1, strength / most);
       const [ux, uy] = [grid.flow[2 * place] / strength, -grid.flow[2 * place + 1] / strength];
       const tip: Point = [px + ux * length, py + uy * length];
       context.moveTo(px - ux * length, py - uy * length);

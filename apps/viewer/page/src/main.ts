@@ -201,7 +201,7 @@ function explain(id: number, explanation: Pane["explanation"] | null): void {
     return;
   }
   pane.explanation = explanation;
-  if (look.colour === "group") pane.restyle();
+  pane.restyle();
   agent.show(explanation, cohortName(id, pane));
 }
 

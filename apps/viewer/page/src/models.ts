@@ -5,7 +5,7 @@ import type { Block, Field, Hello, LiveScene } from "./messages";
 type Send = (order: { do: string; [key: string]: unknown }) => void;
 
 /** Stages in the order of the pipeline, with the question that each answers. */
-const STAGES: Record<string, string> = { macroscale: "where to?", mesoscale: "among whom?", microscale: "which velocity now?", motion: "move" };
+const STAGES: Record<string, string> = { macroscale: "where to?", mesoscale: "among whom?", microscale: "which velocity now?", motion: "how do bodies move?" };
 
 export class Models {
   private shown = "";

@@ -43,6 +43,12 @@ export class Pane {
   private mapDrawn = "";
   private heatDrawn = 0;
   private keyShown = "";
+  private shown = "";
+  private changed = true;
+  private palette = "";
+  private overDrawn = false;
+  /** Upper ends of the density and flow ramps. */
+  private tops = { density: 0.5, flow: 0.5 };
 
   constructor(readonly camera: Camera, private readonly look: Look) {
     this.element.className = "pane";
@@ -78,6 +84,8 @@ export class Pane {
 
   /** Colours have changed. */
   restyle(): void {
+    this.changed = true;
+    this.palette = "";
     this.mapDrawn = "";
     this.keyShown = "";
     this.recolour();
@@ -188,9 +196,16 @@ export class Pane {
       canvas.height = Math.max(1, Math.round(clientHeight * ratio));
     }
     this.mapDrawn = "";
+    this.changed = true;
   }
 
+  /** Draws what has changed since the last time; a crowd that stands costs nothing. */
   draw(): void {
+    const { camera, look } = this;
+    const shown = [camera.middle, camera.scale, camera.size, look.colour, look.heat, look.trails, this.frame?.step, this.frame?.time, this.share(), this.selected].join();
+    if (shown === this.shown && !this.preview && !this.changed) return;
+    this.shown = shown;
+    this.changed = this.preview !== undefined;
     this.drawMap();
     const floor = colours.isDark() ? ([26, 30, 36] as colours.Rgb) : ([255, 255, 255] as colours.Rgb);
     this.crowd.draw(this.camera, this.origin, this.share(), this.look.trails, floor);
@@ -199,9 +214,11 @@ export class Pane {
   }
 
   private prepare(context: CanvasRenderingContext2D): void {
-    const ratio = context.canvas.width / this.camera.size[0];
+    const { canvas } = context;
+    // Empties it. After `clearRect` and nothing else, Chromium went on to show what was there before.
+    canvas.width = canvas.width;
+    const ratio = canvas.width / this.camera.size[0];
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, ...this.camera.size);
   }
 
   private drawMap(): void {
@@ -225,7 +242,8 @@ export class Pane {
     context.fill("evenodd");
     if (look.heat !== "none" && this.ids > 0) {
       this.heatDrawn = performance.now();
-      heat.draw(context, camera, heat.gathered(this.places(), this.scene.extent), look.heat);
+      const grid = this.grid();
+      heat.draw(context, camera, grid, look.heat, look.heat === "flow" ? this.tops.flow : this.tops.density);
     }
     trace(walkable.flat());
     context.strokeStyle = colours.theme("wall-edge");
@@ -244,8 +262,11 @@ export class Pane {
     this.drawScale(context);
   }
 
-  private places(): heat.Places {
-    return { origin: this.origin, at: this.now, heading: this.heading, speed: this.speed };
+  private grid(): heat.Grid {
+    const { origin, now: at, heading, speed } = this;
+    const grid = heat.gathered({ origin, at, heading, speed }, this.scene.extent);
+    this.tops = { density: heat.top(grid.density, this.tops.density), flow: heat.top(heat.strength(grid), this.tops.flow) };
+    return grid;
   }
 
   private drawGoals(context: CanvasRenderingContext2D): void {
@@ -298,8 +319,10 @@ export class Pane {
 
   private drawOver(): void {
     const { over: context, camera } = this;
-    this.prepare(context);
     const movers = this.frame?.movers ?? [];
+    const something = movers.length > 0 || this.selected !== undefined || this.preview !== undefined;
+    if (something || this.overDrawn) this.prepare(context);
+    this.overDrawn = something;
     for (let place = 0; place + 2 < movers.length; place += 3) {
       const at: Point = [movers[place] + this.frame!.corner[0], movers[place + 1] + this.frame!.corner[1]];
       context.beginPath();
@@ -337,40 +360,47 @@ export class Pane {
   private recolour(): void {
     const { ids, look } = this;
     if (this.tint.length !== ids) this.tint = new Uint8Array(ids);
-    const ramp = Array.from({ length: 256 }, (_, shade) => colours.ramp(colours.lines(), shade / 255));
+    const ramp = (shade: number) => colours.ramp(colours.lines(), shade / 255);
     switch (look.colour) {
       case "speed": {
         const top = this.topSpeed();
         this.tint.forEach((_, id) => (this.tint[id] = Math.min(255, (255 * this.speed[id]) / top)));
-        this.crowd.setPalette(ramp);
+        this.setPalette(ramp);
         break;
       }
       case "delay":
         this.tint.forEach((_, id) => (this.tint[id] = Math.min(255, (255 * this.delay[id]) / TOP_DELAY)));
-        this.crowd.setPalette(ramp);
+        this.setPalette(ramp);
         break;
       case "density": {
-        const grid = heat.gathered(this.places(), this.scene.extent);
+        const grid = this.grid();
         this.tint.forEach((_, id) => {
           const x = Math.floor((this.now[2 * id] + this.origin[0] - grid.low[0]) / grid.cell);
           const y = Math.floor((this.now[2 * id + 1] + this.origin[1] - grid.low[1]) / grid.cell);
-          this.tint[id] = Math.min(255, (255 * (grid.density[y * grid.columns + x] ?? 0)) / heat.TOP_DENSITY);
+          this.tint[id] = Math.min(255, (255 * (grid.density[y * grid.columns + x] ?? 0)) / this.tops.density);
         });
-        this.crowd.setPalette(ramp);
+        this.setPalette(ramp);
         break;
       }
       case "group": {
         const groups = this.groups();
         this.tint.forEach((_, id) => (this.tint[id] = groups.has(id) ? 1 + (groups.get(id)! % 200) : 0));
         const faint: colours.Rgb = colours.isDark() ? [90, 96, 104] : [190, 194, 199];
-        this.crowd.setPalette([faint, ...Array.from({ length: 201 }, (_, group) => colours.cohort(group))]);
+        this.setPalette((place) => (place === 0 ? faint : colours.cohort(place - 1)));
         break;
       }
       default:
         this.tint.forEach((_, id) => (this.tint[id] = this.cohort(id) & 255));
-        this.crowd.setPalette(Array.from({ length: 256 }, (_, cohort) => colours.cohort(cohort)));
+        this.setPalette(colours.cohort);
     }
     this.crowd.setTints(this.tint);
+  }
+
+  /** Works out the colours only when they are others. */
+  private setPalette(colour: (place: number) => colours.Rgb): void {
+    if (this.palette === this.look.colour) return;
+    this.palette = this.look.colour;
+    this.crowd.setPalette(Array.from({ length: 256 }, (_, place) => colour(place)));
   }
 
   private topSpeed(): number {
@@ -382,14 +412,14 @@ export class Pane {
     const bars: Record<string, { label: string; top: string; stations: colours.Rgb[] }> = {
       speed: bar("speed", `${this.topSpeed().toFixed(1)} m/s`),
       delay: bar("delay", `${TOP_DELAY} s`),
-      density: bar("density around", `${heat.TOP_DENSITY} /m²`),
+      density: bar("density around", `${this.tops.density} /m²`),
     };
     const maps: typeof bars = {
-      density: bar("map: density", `${heat.TOP_DENSITY} /m²`, colours.areas()),
-      flow: bar("map: flow", `${heat.TOP_FLOW} /m/s`),
+      density: bar("map: density", `${this.tops.density} /m²`, colours.areas()),
+      flow: bar("map: flow", `${this.tops.flow} /m/s`),
     };
     const { colour, heat: map } = this.look;
-    const state = [colour, map, colours.isDark(), this.topSpeed(), this.generation, this.scene.cohorts.length, this.explanation?.id].join();
+    const state = [colour, map, colours.isDark(), this.topSpeed(), this.generation, this.scene.cohorts.length, this.explanation?.id, this.tops.density, this.tops.flow].join();
     if (state === this.keyShown) return;
     this.keyShown = state;
     this.key.replaceChildren();
