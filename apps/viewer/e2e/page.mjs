@@ -38,7 +38,8 @@ async function serve(...args) {
 
 const browser = await chromium.launch({
   executablePath: CHROMIUM,
-  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+  // On a busy machine software rendering is slow, which is no reason to end.
+  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-gpu-watchdog", "--disable-gpu-process-crash-limit"],
 });
 const complaints = [];
 
