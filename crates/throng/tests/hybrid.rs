@@ -48,7 +48,7 @@ fn within_groups(mut simulation: Simulation) -> f64 {
 /// Figure 5.
 #[test]
 fn groups_keep_together() {
-    let names = ["red", "orange", "yellow", "green", "teal", "blue", "violet", "pink"];
+    let names = ["east", "northeast", "north", "northwest", "west", "southwest", "south", "southeast"];
     let keys = names.map(|name| format!("agents.{name}.together"));
     let apart: Vec<(&str, &str)> = keys.iter().map(|key| (key.as_str(), "false")).collect();
     let (with, without) = (builtin("hybrid-cohesive", &[], 1), builtin("hybrid-cohesive", &apart, 1));
@@ -216,4 +216,14 @@ fn weights_mean_what_they_say() {
     let (careless, shy, shy_and_lazy) =
         (walked("discomfort = 0.3"), walked("discomfort = 5"), walked("discomfort = 5, length = 20"));
     assert!(shy > 1.15 * careless && shy_and_lazy < 0.95 * shy, "{careless}, {shy} and {shy_and_lazy} m");
+}
+
+/// In doors those who come out and those who follow them must not press upon one another.
+#[test]
+fn everybody_gets_out_of_the_rooms() {
+    for seed in 1..=6 {
+        let mut simulation = builtin("hybrid-evacuation", &[("seed", &format!("{seed}"))], 2);
+        run(&mut simulation, 1000);
+        assert_eq!(simulation.arrived(), 120, "seed {seed}, after {} s", simulation.world().time());
+    }
 }

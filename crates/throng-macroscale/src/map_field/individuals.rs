@@ -19,7 +19,7 @@ use throng_core::world::{Guide, NewRoute, Route, Status, View};
 const LOOKS_AROUND: f32 = 0.5;
 /// Nearer than this to the place that it heads for, it looks around at once, m.
 const THERE: f32 = 0.4;
-/// Nearer than this to its leader, a follower heads where that one does, m.
+/// Nearer than this to its leader, a follower is told the way, m.
 const CLOSE: f32 = 3.0;
 /// So many of those who know the way and are near are looked for behind walls, the nearest first.
 const MOST_LEADERS: usize = 8;
@@ -142,18 +142,22 @@ impl Naive<'_> {
         !self.view.walls.block_far(self.view.position(self.row), place)
     }
 
-    /// Where to go in order to follow a leader: to it, and close to it along with it.
+    /// Where to go in order to follow a leader: to it, and close to it, where one is told, as far along its way as can be
+    /// seen. Not to its next stop: in a door all would meet there, some from the far side, and press upon the leader.
     fn behind(&self, leader: usize) -> Vec2 {
         let view = self.view;
         let at = view.position(leader);
+        if at.distance(view.position(self.row)) >= CLOSE {
+            return at;
+        }
         let route = view.routes.of(view.agents.id[leader]);
-        let ahead = match route.guide {
-            Guide::Goal => Some(view.goal(leader)),
-            Guide::Stops => route.stops.get(route.next as usize).copied(),
-            _ => None,
+        let (stops, goal) = match route.guide {
+            Guide::Goal => (&[][..], Some(view.goal(leader))),
+            Guide::Stops => (&route.stops[route.next as usize..], None),
+            _ => (&[][..], None),
         };
-        let close = at.distance(view.position(self.row)) < CLOSE;
-        ahead.filter(|&ahead| close && self.sees(ahead)).unwrap_or(at)
+        let told = stops.iter().copied().chain(goal);
+        told.rev().find(|&stop| self.sees(stop)).unwrap_or(at)
     }
 
     /// Whether its body gets straight to a place.

@@ -299,13 +299,13 @@ impl Perception {
         }
         let problem = Problem { cost: &self.cost, sills: &self.sills, rim: &rim };
         self.used = true;
-        eikonal::solve(simd, problem, SETTLED * cost, &mut self.potential);
+        let level = |potential: &Cells| four(potential).into_iter().fold(f32::MIN, f32::max);
+        eikonal::solve(simd, problem, SETTLED * cost, level, &mut self.potential);
     }
 
     /// The unit vector in the world down the slope where the agent stands; `None` where there is none.
     pub fn downhill(&self) -> Option<Vec2> {
-        let middle = SIDE / 2;
-        let mut four = [0, 1, 2, 3].map(|i| self.potential[middle - 1 + i / 2][middle - 1 + i % 2]);
+        let mut four = four(&self.potential);
         let known = |i: &usize| !self.apart[*i] && four[*i] < Self::UNREACHED;
         // What is beyond a wall attracts nobody.
         let most = (0..4).filter(known).map(|i| four[i]).reduce(f32::max)?;
@@ -316,6 +316,13 @@ impl Perception {
         let downhill = -slope.try_normalize()?;
         Some(downhill.x * -left(self.ahead) + downhill.y * self.ahead)
     }
+}
+
+/// Of the four cells around the agent.
+#[inline(always)]
+fn four(cells: &Cells) -> [f32; 4] {
+    const LOW: usize = SIDE / 2 - 1;
+    [cells[LOW][LOW], cells[LOW][LOW + 1], cells[LOW + 1][LOW], cells[LOW + 1][LOW + 1]]
 }
 
 /// A person, as in the world field: its height, 1/m², and its standard deviation, m.
