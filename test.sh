@@ -75,8 +75,10 @@ peers() {
     fi
 }
 
+# Random cases are the same in every run, so that a failure can be seen again; the long tests draw anew.
 tests() {
-    cargo test --release --workspace --no-fail-fast 2>&1 | tee "$logs/tests"
+    PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} \
+        cargo test --release --workspace --no-fail-fast 2>&1 | tee "$logs/tests"
 }
 
 # The command that the tests have built.
@@ -119,8 +121,10 @@ shown() {
     ((code <= 1))
 }
 
-long_tests() {
-    cargo test --release --workspace --tests --no-fail-fast -- --ignored 2>&1 | tee "$logs/long-tests"
+long_# Random cases are the same in every run, so that a failure can be seen again; the long tests draw anew.
+tests() {
+    PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} \
+        cargo test --release --workspace --tests --no-fail-fast -- --ignored 2>&1 | tee "$logs/long-tests"
 }
 
 # A feature that the command leaves out, and so another build.
@@ -149,6 +153,7 @@ section "page" page
 section "papers, short" throng papers snape --quick
 section "meso, short" shown throng papers meso --quick
 section "density, short" shown throng papers density --quick
+section "hybrid, short" shown throng papers hybrid --quick
 section "bench, short" shown throng bench --quick
 if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "long tests" long_tests
@@ -156,6 +161,7 @@ if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "papers" throng papers snape
     section "meso" throng papers meso
     section "density" throng papers density
+    section "hybrid" throng papers hybrid
     section "bench" throng bench
 fi
 

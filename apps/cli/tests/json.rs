@@ -64,6 +64,20 @@ fn lengths_and_arrivals_of_meso_hold_in_the_short_version() {
     }
 }
 
+/// The same of the hybrid model: who goes round, who follows, who keeps together, who collides.
+#[test]
+fn behaviour_of_hybrid_holds_in_the_short_version() {
+    let (code, told) = throng(&["papers", "hybrid", "--json", "--quick"]);
+    check_findings(code, &told["findings"]);
+    let is_of_speed = |name: &str| name.contains("time of a frame") || name.contains("time per agent");
+    let findings = told["findings"].as_array().unwrap().iter();
+    let behaviour: Vec<&Value> = findings.filter(|one| !is_of_speed(one["name"].as_str().unwrap())).collect();
+    assert_eq!(behaviour.len(), 6);
+    for finding in behaviour {
+        assert_eq!(finding["holds"], true, "{finding}");
+    }
+}
+
 #[test]
 fn papers_are_listed() {
     let (code, told) = throng(&["papers", "--json"]);

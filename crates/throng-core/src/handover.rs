@@ -1,10 +1,10 @@
 //! What one stage hands to the next: columns in the rows' order of this step, kept from step to step.
 
-use crate::world::{Detour, Jam};
+use crate::world::{Detour, Flow, Jam, RouteChange};
 use glam::Vec2;
 
 /// From the macroscale, adapted by the mesoscale: the velocity an agent would like to have, m/s.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Intents {
     /// m/s.
     pub vx: Vec<f32>,
@@ -16,6 +16,12 @@ pub struct Intents {
     pub detour: Vec<Detour>,
     /// Where walkers get on slowly, in steps in which the mesoscale has looked.
     pub jam: Option<Jam>,
+    /// How dense the crowd is and how it flows, where a local model reads it.
+    pub flow: Option<Flow>,
+    /// By cohort: the middle of those who walk together, m from the world's origin, where a local model reads it.
+    pub middle: Vec<Option<Vec2>>,
+    /// Routes that the macroscale wants remembered otherwise than they are, one change for each agent at most.
+    pub routes: Vec<RouteChange>,
 }
 
 /// From the microscale: the velocity an agent has chosen.

@@ -3,17 +3,21 @@
 //! The [`params!`](crate::params!) macro writes the struct, its defaults and its list of [`Field`]s from one
 //! declaration, so that scenario files, `--set`, the JSON schema and the help texts can never disagree.
 
-use serde::{Deserialize, Serialize};
+pub use crate::draw::Draw;
+
+use serde::Serialize;
 use std::fmt;
 
 /// A parameter's value as a scenario file or a command line gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// `true` or `false`.
     Flag(bool),
     /// Any number; whole-number fields check that it is whole.
     Number(f64),
+    /// A distribution that each agent draws its own from.
+    Drawn(Draw),
 }
 
 impl fmt::Display for Value {
@@ -21,6 +25,7 @@ impl fmt::Display for Value {
         match self {
             Value::Flag(flag) => flag.fmt(f),
             Value::Number(number) => number.fmt(f),
+            Value::Drawn(draw) => draw.fmt(f),
         }
     }
 }
@@ -35,6 +40,8 @@ pub enum Kind {
     Whole,
     /// A real number.
     Real,
+    /// A real number, or a distribution that each agent draws its own from.
+    Drawn,
 }
 
 /// The interval that a number must lie in.
@@ -118,7 +125,7 @@ pub enum ParamError {
         /// The key.
         key: &'static str,
         /// The value as written.
-        value: Value,
+        value: Box<Value>,
         /// What it must be.
         expected: &'static str,
     },
@@ -130,11 +137,11 @@ pub enum ParamError {
         /// The key.
         key: &'static str,
         /// The value as written.
-        value: Value,
+        value: Box<Value>,
         /// What it must satisfy.
         limit: Limit,
         /// What it is where nobody sets it.
-        default: Value,
+        default: Box<Value>,
     },
 }
 
@@ -166,19 +173,25 @@ pub fn check(block: &'static str, fields: &[Field], key: &str, value: Value) -> 
         let known = fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
         return Err(ParamError::Unknown { block, key: key.into(), known });
     };
-    let wrong = |expected| Err(ParamError::Kind { block, key: field.name, value, expected });
+    let wrong = |expected| Err(ParamError::Kind { block, key: field.name, value: Box::new(value), expected });
     match (field.kind, value) {
         (Kind::Flag, Value::Flag(_)) => Ok(()),
         (Kind::Flag, _) => wrong("true or false"),
         (_, Value::Flag(_)) => wrong("a number"),
         (Kind::Whole, Value::Number(n)) if n.fract() != 0.0 => wrong("a whole number"),
+        (Kind::Drawn, Value::Drawn(draw))
+            if [draw.low(), draw.high()].iter().all(|&end| field.limit.holds(end)) =>
+        {
+            Ok(())
+        }
+        (Kind::Whole | Kind::Real, Value::Drawn(_)) => wrong("a number; only some parameters can be drawn"),
         (_, Value::Number(n)) if field.limit.holds(n) => Ok(()),
         _ => Err(ParamError::Limit {
             block,
             key: field.name,
-            value,
+            value: Box::new(value),
             limit: field.limit,
-            default: field.default,
+            default: Box::new(field.default),
         }),
     }
 }
@@ -211,6 +224,20 @@ impl FieldType for f32 {
     fn to_value(self) -> Value {
         // Through text, so that 0.1_f32 is shown as 0.1 and not as 0.10000000149.
         Value::Number(self.to_string().parse().unwrap_or(f64::from(self)))
+    }
+}
+
+impl FieldType for Draw {
+    const KIND: Kind = Kind::Drawn;
+    fn from_value(value: Value) -> Draw {
+        match value {
+            Value::Drawn(draw) => draw,
+            Value::Number(number) => Draw::Fixed(number),
+            Value::Flag(_) => Draw::Fixed(f64::NAN),
+        }
+    }
+    fn to_value(self) -> Value {
+        if let Draw::Fixed(number) = self { Value::Number(number) } else { Value::Drawn(self) }
     }
 }
 

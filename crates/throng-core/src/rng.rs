@@ -35,6 +35,8 @@ pub enum Purpose {
     Tie = 7,
     /// Noise in how it senses or moves.
     Noise = 8,
+    /// A parameter that each agent draws for itself.
+    Parameter = 9,
 }
 
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];

@@ -2,9 +2,12 @@
 //!
 //! Always inlined: a view is a dozen slices, and to pass it on costs five times what is worked out here.
 
-use glam::Vec2;
+use glam::{DVec2, Vec2};
 use throng_core::geom::inside_ring;
 use throng_core::world::{Status, View};
+
+/// Into so many pieces the edge of an area is cut, at least where they would not be shorter than a radius.
+const PIECES_OF_AN_EDGE: f32 = 64.0;
 
 /// Where a row wants to be.
 #[derive(Clone, Copy, Debug)]
@@ -54,4 +57,49 @@ pub(crate) fn through(view: View<'_>, row: usize, place: Vec2) -> Vec2 {
     let offset = place - view.position(row);
     let distance = offset.length();
     if distance > 0.0 { offset * (view.agents.preferred_speed[row] / distance) } else { Vec2::ZERO }
+}
+
+/// What a row wants to, told apart by its bits, so that those who want the same can share what they find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum GoalKey {
+    Point(u32, u32),
+    /// That of a cohort.
+    Area(u16),
+}
+
+/// What a row wants to.
+pub(crate) fn goal_key(view: View<'_>, row: usize) -> GoalKey {
+    let cohort = view.agents.cohort[row];
+    match view.cohorts[cohort as usize].area {
+        Some(_) => GoalKey::Area(cohort),
+        None => GoalKey::Point(view.agents.goal_x[row].to_bits(), view.agents.goal_y[row].to_bits()),
+    }
+}
+
+/// Where a row's goal can be entered.
+pub(crate) fn goals(view: View<'_>, row: usize) -> Vec<DVec2> {
+    let agents = view.agents;
+    match &view.cohorts[agents.cohort[row] as usize].area {
+        Some(ring) => entries(ring, view.planned_radius(row)),
+        None => vec![Vec2::new(agents.goal_x[row], agents.goal_y[row]).as_dvec2()],
+    }
+}
+
+/// Places all around an area, inside its edge, so that whoever is there has arrived.
+fn entries(ring: &[Vec2], radius: f32) -> Vec<DVec2> {
+    let edges = || (0..ring.len()).map(|index| (ring[index], ring[(index + 1) % ring.len()]));
+    let around: f32 = edges().map(|(a, b)| a.distance(b)).sum();
+    let piece = (around / PIECES_OF_AN_EDGE).max(radius).max(f32::MIN_POSITIVE);
+    let mut entries = Vec::new();
+    for (a, b) in edges() {
+        let pieces = (a.distance(b) / piece).ceil().clamp(1.0, PIECES_OF_AN_EDGE) as usize;
+        let inwards = (b - a).perp().normalize_or_zero() * radius.min(piece / 2.0);
+        for index in 0..pieces {
+            let edge = a.lerp(b, (index as f32 + 0.5) / pieces as f32);
+            let inside =
+                [edge + inwards, edge - inwards].into_iter().find(|&place| inside_ring(place, ring).0);
+            entries.extend(inside.map(Vec2::as_dvec2));
+        }
+    }
+    entries
 }

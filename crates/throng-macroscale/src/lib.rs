@@ -1,9 +1,12 @@
 //! Stage 1, WHERE TO: a preferred velocity for every agent.
 
 mod heading;
+pub mod map_field;
+mod space;
 mod straight;
 mod visibility_graph;
 
+pub use map_field::MapField;
 pub use straight::Straight;
 pub use visibility_graph::VisibilityGraph;
 

@@ -2,9 +2,11 @@
 
 pub mod density;
 pub mod groups;
+mod world_field;
 
 pub use density::{Density, Look};
 pub use groups::Groups;
+pub use world_field::WorldField;
 
 use glam::Vec2;
 use throng_core::geom::{Cone, left};

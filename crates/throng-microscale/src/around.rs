@@ -1,5 +1,6 @@
 //! What one agent sees when it chooses: itself, others and walls, gathered into scratch memory.
 
+use crate::models::Perception;
 use crate::patience::YIELD;
 use crate::velocity_obstacle::{Cones, Planes};
 use arrayvec::ArrayVec;
@@ -44,8 +45,10 @@ pub struct Reach {
     pub neighbor_distance: f32,
     /// At most this many others.
     pub max_neighbors: usize,
-    /// How far ahead walls count, s.
+    /// How far ahead walls are seen, s.
     pub time_horizon_obstacles: f32,
+    /// How far ahead they turn a velocity aside, s.
+    pub walls_ahead: f32,
 }
 
 /// What of the agent who looks matters only in comparison with others.
@@ -184,6 +187,8 @@ pub struct Around {
     pub projected: Planes,
     /// Cones that a choice was made from.
     pub cones: Cones,
+    /// The field that a choice was made from.
+    pub perception: Perception,
     crowd: Crowd,
     nearest: Nearest,
 }
@@ -208,6 +213,7 @@ impl Default for Around {
             planes: Planes::default(),
             projected: Planes::default(),
             cones: Cones::new(),
+            perception: Perception::default(),
             crowd: Crowd::default(),
             nearest: Nearest::default(),
         }

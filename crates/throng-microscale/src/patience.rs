@@ -248,7 +248,7 @@ fn lag_beside_walls<S: Simd>(simd: S, around: &mut Around, ego: &Ego, reach: &Re
     let Around { walls, planes, projected, .. } = around;
     planes.clear();
     // A model that knows of no walls looks no time ahead, and a cone cannot be cut off there.
-    let horizon = if reach.time_horizon_obstacles > 0.0 { reach.time_horizon_obstacles } else { ego.dt };
+    let horizon = if reach.walls_ahead > 0.0 { reach.walls_ahead } else { ego.dt };
     wall_planes(ego, walls, horizon, planes);
     lag(ego, closest(simd, planes, projected, tried, ego.max_speed))
 }

@@ -20,8 +20,29 @@ thread_local! {
 pub trait LocalModel: Params {
     /// How far it looks.
     fn reach(&self) -> Reach;
+    /// Whether it reads how the crowd flows.
+    fn reads_flow(&self) -> bool {
+        false
+    }
     /// Chooses a velocity from what is around.
-    fn choose<S: Simd>(&self, simd: S, ego: &Ego, around: &mut Around) -> Vec2;
+    fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2;
+}
+
+/// What all agents share in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The world.
+    pub view: View<'a>,
+    /// What the stages before want, and their fields.
+    pub intents: &'a Intents,
+}
+
+impl Scene<'_> {
+    /// The middle of those whom a row walks together with, m from the world's origin.
+    #[inline(always)]
+    pub fn middle(&self, row: usize) -> Option<Vec2> {
+        *self.intents.middle.get(self.view.agents.cohort[row] as usize)?
+    }
 }
 
 /// Which rows a model is asked for.
@@ -62,6 +83,8 @@ pub trait Microscale: Send + Sync {
     fn explain(&self, view: View<'_>, input: &Intents, row: usize) -> Box<Seen>;
     /// How far it looks.
     fn looks(&self) -> Reach;
+    /// Whether it reads how the crowd flows.
+    fn reads_flow(&self) -> bool;
 }
 
 /// A local model and how patient its agents are.
@@ -98,6 +121,10 @@ impl<M: LocalModel> Microscale for Local<M> {
 
     fn looks(&self) -> Reach {
         self.model.reach()
+    }
+
+    fn reads_flow(&self) -> bool {
+        self.model.reads_flow()
     }
 }
 
@@ -145,7 +172,7 @@ impl<M: LocalModel> Local<M> {
         let reach = self.model.reach();
         let mut ego = around.look(simd, view, input, row, &reach, self.patience.haste());
         let frustration = self.patience.turn(simd, view, input, around, &mut ego, &reach);
-        let velocity = self.model.choose(simd, &ego, around);
+        let velocity = self.model.choose(simd, Scene { view, intents: input }, &ego, around);
         Choice { ego, velocity, frustration }
     }
 }

@@ -43,6 +43,10 @@ const FILES: &[(&str, &str)] = files! {
     "papers/density-circle-3000"
     "papers/density-crossing-600"
     "papers/density-4-way-2000"
+    "papers/hybrid-congestion"
+    "papers/hybrid-evacuation"
+    "papers/hybrid-cohesive"
+    "papers/hybrid-crossing"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

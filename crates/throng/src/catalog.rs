@@ -5,11 +5,12 @@ use crate::scenario::Settings;
 use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
-use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
+use throng_macroscale::map_field::Planner;
+use throng_macroscale::{Macroscale, MapField, Straight, VisibilityGraph};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
-use throng_mesoscale::{Density, Groups, Mesoscale};
-use throng_microscale::{Hrvo, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
+use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
+use throng_microscale::{Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Holonomic, Motion, Separation};
 
 /// A stage of the pipeline.
@@ -57,11 +58,7 @@ const HE: &str = "He, van den Berg 2013, Meso-scale planning for multi-agent nav
 const LONG: &str =
     "Long, Aranha, Kanoh, Collision avoidance algorithm for crowd simulation using density information";
 
-/// A model without parameters.
-struct Plain<Build> {
-    entry: Entry,
-    build: Build,
-}
+const PARK: &str = "Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model";
 
 struct Model<Build> {
     entry: Entry,
@@ -69,18 +66,38 @@ struct Model<Build> {
     build: Build,
 }
 
-type BuildMacroscale = fn() -> Box<dyn Macroscale>;
+/// From the scenario's settings and those of every cohort.
+type BuildMacroscale = fn(&Settings, &[&Settings]) -> Box<dyn Macroscale>;
 type BuildMicroscale = fn(&[&Settings]) -> Box<dyn Microscale>;
 /// From the scenario's settings and those of every cohort.
 type BuildMesoscale = fn(&Settings, &[&Settings]) -> Box<dyn Mesoscale>;
 type BuildMotion = fn(&[&Settings]) -> Box<dyn Motion>;
 
+/// A model without parameters.
 fn macroscale_model<M: Macroscale + Default + 'static>(
     name: &'static str,
     about: &'static str,
     paper: &'static str,
-) -> Plain<BuildMacroscale> {
-    Plain { entry: Entry { name, stage: Stage::Macroscale, about, paper }, build: || Box::new(M::default()) }
+) -> Model<BuildMacroscale> {
+    Model {
+        entry: Entry { name, stage: Stage::Macroscale, about, paper },
+        block: Block { name, about, fields: &[] },
+        build: |_, _| Box::new(M::default()),
+    }
+}
+
+/// A model that is made from the scenario's parameters and those of every cohort.
+fn individual_macroscale<P: Params, M: Macroscale + From<(P, Vec<P>)> + 'static>(
+    paper: &'static str,
+) -> Model<BuildMacroscale> {
+    Model {
+        entry: Entry { name: P::BLOCK, stage: Stage::Macroscale, about: P::ABOUT.trim_ascii(), paper },
+        block: block_of::<P>(),
+        build: |settings, cohorts| {
+            let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
+            Box::new(M::from((with_settings(&[settings]), params.collect())))
+        },
+    }
 }
 
 /// A model that is made from the parameters of every cohort.
@@ -115,7 +132,7 @@ fn motion_model<M: Params + Motion>(paper: &'static str) -> Model<BuildMotion> {
     }
 }
 
-static MACROSCALE: LazyLock<Vec<Plain<BuildMacroscale>>> = LazyLock::new(|| {
+static MACROSCALE: LazyLock<Vec<Model<BuildMacroscale>>> = LazyLock::new(|| {
     vec![
         macroscale_model::<Straight>("straight", "Straight to the goal, whatever is in the way.", SNAPE),
         macroscale_model::<VisibilityGraph>(
@@ -123,6 +140,7 @@ static MACROSCALE: LazyLock<Vec<Plain<BuildMacroscale>>> = LazyLock::new(|| {
             "Around obstacles, on the shortest way that the body fits through.",
             HE,
         ),
+        individual_macroscale::<MapField, Planner>(PARK),
     ]
 });
 
@@ -132,6 +150,7 @@ static MICROSCALE: LazyLock<Vec<Model<BuildMicroscale>>> = LazyLock::new(|| {
         microscale_model::<Rvo>(SNAPE),
         microscale_model::<Hrvo>(SNAPE),
         microscale_model::<Orca>(SNAPE),
+        microscale_model::<Hybrid>(PARK),
         microscale_model::<Unaware>(""),
     ]
 });
@@ -152,11 +171,13 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 });
 
 static BLOCKS: LazyLock<Vec<Block>> = LazyLock::new(|| {
+    let macroscale = MACROSCALE.iter().map(|model| model.block);
     let mesoscale = MESOSCALE.iter().map(|model| model.block);
     let microscale = MICROSCALE.iter().map(|model| model.block);
     let motion = MOTION.iter().map(|model| model.block);
-    let shared = [block_of::<Patience>(), block_of::<Separation>()];
-    mesoscale.chain(microscale).chain(motion).chain(shared).filter(|block| !block.fields.is_empty()).collect()
+    let shared = [block_of::<WorldField>(), block_of::<Patience>(), block_of::<Separation>()];
+    let all = macroscale.chain(mesoscale).chain(microscale).chain(motion).chain(shared);
+    all.filter(|block| !block.fields.is_empty()).collect()
 });
 
 /// Every model.
@@ -174,9 +195,13 @@ pub fn names(stage: Stage) -> Vec<&'static str> {
     entries().iter().filter(|entry| entry.stage == stage).map(|entry| entry.name).collect()
 }
 
-/// A macroscale model by its name.
-pub(crate) fn macroscale(name: &str) -> Option<Box<dyn Macroscale>> {
-    MACROSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)())
+/// A macroscale model by its name, with what every cohort says of it.
+pub(crate) fn macroscale(
+    name: &str,
+    settings: &Settings,
+    cohorts: &[&Settings],
+) -> Option<Box<dyn Macroscale>> {
+    MACROSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)(settings, cohorts))
 }
 
 /// A mesoscale model by its name, with what every cohort says of it.

@@ -3,9 +3,9 @@
 use glam::{DVec2, Vec2};
 use serde::Serialize;
 use throng_core::geom;
-use throng_core::world::View;
+use throng_core::world::{Guide, View};
 use throng_mesoscale::{Look, Perceived, PerceivedGroup};
-use throng_microscale::Seen;
+use throng_microscale::{Perception, Seen};
 
 /// What one agent sees and chooses now. Velocities are m/s, places m in the scenario's coordinates.
 #[derive(Clone, Debug, Serialize)]
@@ -20,6 +20,10 @@ pub struct Explanation {
     pub route: Option<Vec<[f64; 2]>>,
     /// Whether there is no way to the goal.
     pub no_path: bool,
+    /// What it goes by on its way, where the macroscale remembers that.
+    pub guide: Guide,
+    /// The id of who it follows, where it follows somebody.
+    pub leader: Option<u32>,
     /// What the macroscale asks of it.
     pub preferred: Vec2,
     /// What it asks of its local model: the adapted velocity, turned where it has been held up.
@@ -42,6 +46,29 @@ pub struct Explanation {
     pub half_planes: Vec<HalfPlane>,
     /// Walls that it looks at, nearest first.
     pub walls: Vec<[[f64; 2]; 2]>,
+    /// The field of costs that it perceives, where its local model makes one and did not do without.
+    pub field: Option<PerceptionField>,
+}
+
+/// A field around an agent, in lines across the way that it wants to go: the first line lies furthest behind it, the first
+/// cell of a line furthest to its left.
+#[derive(Clone, Debug, Serialize)]
+pub struct PerceptionField {
+    /// Side of a cell, m.
+    pub cell: f32,
+    /// The middle of the first cell of the first line.
+    pub first: [f64; 2],
+    /// From a cell to the next one of its line.
+    pub across: Vec2,
+    /// From a line to the next one.
+    pub along: Vec2,
+    /// Others, now and ahead, s/m².
+    pub discomfort: Vec<Vec<f32>>,
+    /// Of crossing a cell.
+    pub cost: Vec<Vec<f32>>,
+    /// What is left of the way from each cell, more or less than from where the agent stands; none where it cannot be
+    /// reached.
+    pub potential: Vec<Vec<Option<f32>>>,
 }
 
 /// Somebody who is looked at.
@@ -113,6 +140,7 @@ pub(crate) struct Wants {
     /// m from the world's origin.
     pub route: Option<Vec<Vec2>>,
     pub no_way: bool,
+    pub guided: (Guide, Option<u32>),
     pub perceived: Perceived,
     pub adapted: Vec2,
 }
@@ -150,6 +178,8 @@ impl Explanation {
             adapted: wants.adapted,
             route: wants.route.map(|route| route.into_iter().map(stop).collect()),
             no_path: wants.no_way,
+            guide: wants.guided.0,
+            leader: wants.guided.1,
             wanted: seen.ego.preferred,
             chosen: seen.chosen,
             frustration: view.agents.frustration[row],
@@ -165,7 +195,24 @@ impl Explanation {
             walls: (seen.around.walls.iter())
                 .map(|wall| [wall.a, wall.b].map(|end| place(end - seen.ego.position)))
                 .collect(),
+            field: seen.around.perception.used.then(|| field(&seen.around.perception, place)),
         }
+    }
+}
+
+fn field(perception: &Perception, place: impl Fn(Vec2) -> [f64; 2]) -> PerceptionField {
+    let (across, along) =
+        (-geom::left(perception.ahead) * perception.cell, perception.ahead * perception.cell);
+    let rows = |cells: &[[f32; Perception::SIDE]]| cells.iter().map(|line| line.to_vec()).collect();
+    let reached = |&value: &f32| (value < Perception::UNREACHED).then_some(value);
+    PerceptionField {
+        cell: perception.cell,
+        first: place((across + along) * (0.5 - Perception::SIDE as f32 / 2.0)),
+        across,
+        along,
+        discomfort: rows(&perception.discomfort),
+        cost: rows(&perception.cost),
+        potential: perception.potential.iter().map(|line| line.iter().map(reached).collect()).collect(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use throng::{Scenario, Simulation};
 
-const MODELS: [&str; 4] = ["vo", "rvo", "hrvo", "orca"];
+const MODELS: [&str; 5] = ["vo", "rvo", "hrvo", "orca", "hybrid"];
 
 fn simulate(text: &str) -> Simulation {
     let scenario = Scenario::parse(text, "test.toml", None).unwrap_or_else(|error| panic!("{error}"));
@@ -281,7 +281,7 @@ fn strange_polygons_are_cleaned_or_named() {
 /// Agents press against every kind of wall; no centre ever gets to the other side.
 #[test]
 fn nobody_crosses_a_wall() {
-    for model in ["vo", "rvo", "hrvo", "orca", "none"] {
+    for model in ["vo", "rvo", "hrvo", "orca", "hybrid", "none"] {
         for motion in ["holonomic", "acceleration-limited"] {
             let text = format!(
                 "format = 1\ndt = 0.25\n[pipeline]\nmicroscale = \"{model}\"\nmotion = \"{motion}\"\n\

@@ -4,7 +4,7 @@ use glam::{DVec2, Vec2};
 use throng::catalog::{self, Stage};
 use throng::checkpoint::Checkpoint;
 use throng::metrics::Metrics;
-use throng::params::{Kind, Params, Value};
+use throng::params::{Draw, Kind, Params, Value};
 use throng::scenario::Goal;
 use throng::{Scenario, Simulation};
 
@@ -195,10 +195,15 @@ fn values_of(field: &throng::params::Field) -> Vec<Value> {
     match field.kind {
         Kind::Flag => vec![Value::Flag(true), Value::Flag(false)],
         Kind::Whole => vec![Value::Number(limit.low.max(1.0)), Value::Number(limit.high.min(1e6))],
-        Kind::Real => {
+        Kind::Real | Kind::Drawn => {
             let high = limit.high.min(1e6);
             let low = if limit.low_included { limit.low } else { limit.low + 0.125 };
-            vec![Value::Number(low), Value::Number(high)]
+            let mut values = vec![Value::Number(low), Value::Number(high)];
+            if field.kind == Kind::Drawn {
+                values.push(Value::Drawn(Draw::Uniform { low, high }));
+                values.push(Value::Drawn(Draw::Normal { mean: low, deviation: 0.5, low, high }));
+            }
+            values
         }
     }
 }
@@ -206,12 +211,15 @@ fn values_of(field: &throng::params::Field) -> Vec<Value> {
 #[test]
 fn every_parameter_keeps_its_value_and_its_default_is_allowed() {
     let mut checked = Vec::new();
+    keeps_its_values::<throng_macroscale::MapField>(&mut checked);
     keeps_its_values::<throng_mesoscale::Groups>(&mut checked);
     keeps_its_values::<throng_mesoscale::Density>(&mut checked);
     keeps_its_values::<throng_microscale::Vo>(&mut checked);
     keeps_its_values::<throng_microscale::Rvo>(&mut checked);
     keeps_its_values::<throng_microscale::Hrvo>(&mut checked);
     keeps_its_values::<throng_microscale::Orca>(&mut checked);
+    keeps_its_values::<throng_microscale::Hybrid>(&mut checked);
+    keeps_its_values::<throng_mesoscale::WorldField>(&mut checked);
     keeps_its_values::<throng_microscale::Patience>(&mut checked);
     keeps_its_values::<throng_motion::AccelerationLimited>(&mut checked);
     keeps_its_values::<throng_motion::Separation>(&mut checked);

@@ -69,7 +69,7 @@ fn allocations_per_step(mut simulation: Simulation) -> f64 {
 }
 
 /// A crowd with one goal and two radii in front of blocks that hide it.
-fn among_blocks(agents: usize, threads: usize) -> Simulation {
+fn among_blocks(macroscale: &str, agents: usize, threads: usize) -> Simulation {
     let side = (agents as f64 / 2.0).sqrt().ceil();
     let blocks: Vec<String> = (0..10)
         .map(|i| {
@@ -78,7 +78,7 @@ fn among_blocks(agents: usize, threads: usize) -> Simulation {
         })
         .collect();
     let mut text = format!(
-        "format = 1\n[pipeline]\nmacroscale = \"visibility-graph\"\nmicroscale = \"none\"\n[map]\nobstacles = [{}]\n",
+        "format = 1\n[pipeline]\nmacroscale = \"{macroscale}\"\nmicroscale = \"none\"\n[map]\nobstacles = [{}]\n",
         blocks.join(", ")
     );
     for (cohort, from, radius) in [("a", 0.0, 0.2), ("b", 1.5, 0.3)] {
@@ -127,7 +127,9 @@ fn a_step_allocates_nothing_per_agent() {
         }
     }
     for threads in [1, 2] {
-        check("visibility-graph", threads, |agents| among_blocks(agents, threads));
+        for macroscale in ["visibility-graph", "map-field"] {
+            check(macroscale, threads, |agents| among_blocks(macroscale, agents, threads));
+        }
         check("groups", threads, |agents| with_groups(agents, threads));
     }
 }

@@ -378,7 +378,10 @@ fn parameters_are_checked_by_the_catalog() {
     );
     complains("format = 1\nparams.orca.time_horizon = true", &["must be a number"]);
     complains("format = 1\nparams.orca.max_neighbors = 1.5", &["must be a whole number"]);
-    complains("format = 1\nparams.orca.time_horizon = '1'", &["must be a number, true or false"]);
+    complains(
+        "format = 1\nparams.orca.time_horizon = '1'",
+        &["must be a number, a distribution, true or false"],
+    );
     complains(
         &cohort("params.orca = { time_horizon = 0 }"),
         &["crowd.toml:5:", "agents[0].params.orca.time_horizon = 0"],

@@ -15,7 +15,7 @@ pub const TITLE: &str = "He, van den Berg 2013, Meso-scale planning for multi-ag
 
 const TABLE: &str = "Table I: quantitative results";
 const SEEDS: u64 = 20;
-const QUICK_SEEDS: u64 = 3;
+const QUICK_SEEDS: u64 = 10;
 /// Figures of the traditional way, and with the meso-scale.
 type Pair = [f64; 2];
 const NAMES: [&str; 2] = ["Traditional", "with Meso-Scale"];

@@ -3,9 +3,8 @@
 
 use glam::{IVec2, Vec2};
 
-/// Cells a side of a tile.
+/// Cells a side of a tile, unless something else is asked for.
 pub const TILE: i32 = 16;
-const CELLS: usize = (TILE * TILE) as usize;
 const EMPTY: u32 = u32::MAX;
 
 /// The cell of a grid of squares in which a place lies; places beyond all cells count as in the outermost ones.
@@ -14,23 +13,26 @@ pub fn cell_of(place: Vec2, cells_per_metre: f32) -> IVec2 {
     (place * cells_per_metre).floor().as_ivec2()
 }
 
-/// Values in the cells of an endless grid; what was never added holds the default.
+/// Values in the cells of an endless grid; what was never added holds the default. Tiles have a power of two of cells a
+/// side: small ones suit what is far apart.
 #[derive(Debug)]
-pub struct SparseGrid<T> {
-    /// Only the first `at.len()` are in use; the others are kept for their memory.
-    tiles: Vec<[T; CELLS]>,
+pub struct SparseGrid<T, const SIDE: i32 = TILE> {
+    /// Tile by tile. Only the first `at.len()` tiles are in use; the others are kept for their memory.
+    cells: Vec<T>,
     at: Vec<IVec2>,
     /// Open addressing: numbers of tiles, a power of two of places.
     slots: Vec<u32>,
 }
 
-impl<T> Default for SparseGrid<T> {
+impl<T, const SIDE: i32> Default for SparseGrid<T, SIDE> {
     fn default() -> Self {
-        SparseGrid { tiles: Vec::new(), at: Vec::new(), slots: vec![EMPTY; 16] }
+        SparseGrid { cells: Vec::new(), at: Vec::new(), slots: vec![EMPTY; 16] }
     }
 }
 
-impl<T: Default> SparseGrid<T> {
+impl<T: Default, const SIDE: i32> SparseGrid<T, SIDE> {
+    const CELLS: usize = (SIDE * SIDE) as usize;
+
     /// Forgets everything but its memory.
     pub fn clear(&mut self) {
         self.at.clear();
@@ -40,18 +42,18 @@ impl<T: Default> SparseGrid<T> {
     /// The tile that a cell lies in.
     #[inline(always)]
     pub fn tile_of(cell: IVec2) -> IVec2 {
-        cell >> TILE.ilog2()
+        cell >> SIDE.ilog2()
     }
 
     /// Adds a tile, all default, where there is none.
     pub fn add(&mut self, tile: IVec2) {
         let Err(slot) = self.find(tile) else { return };
-        let number = self.at.len();
-        self.slots[slot] = number as u32;
+        let first = self.at.len() * Self::CELLS;
+        self.slots[slot] = self.at.len() as u32;
         self.at.push(tile);
-        match self.tiles.get_mut(number) {
+        match self.cells.get_mut(first..first + Self::CELLS) {
             Some(old) => old.fill_with(T::default),
-            None => self.tiles.push(std::array::from_fn(|_| T::default())),
+            None => self.cells.resize_with(first + Self::CELLS, T::default),
         }
         if 2 * self.at.len() > self.slots.len() {
             self.grow();
@@ -71,24 +73,26 @@ impl<T: Default> SparseGrid<T> {
     /// What a cell holds; `None` where there is no tile.
     #[inline]
     pub fn get(&self, cell: IVec2) -> Option<&T> {
-        self.tile(Self::tile_of(cell)).map(|tile| &tile[index(cell)])
+        self.tile(Self::tile_of(cell)).map(|tile| &tile[Self::index(cell)])
     }
 
     /// The values of a cell and of the eight around it.
     #[inline]
     pub fn around(&self, cell: IVec2) -> impl Iterator<Item = &T> {
         // Nearly always all nine lie in one tile, which then is looked for once.
-        let (tile, inner) = (Self::tile_of(cell), cell & (TILE - 1));
+        let (tile, inner) = (Self::tile_of(cell), cell & (SIDE - 1));
         let home = self.tile(tile);
-        let inside = inner.cmpgt(IVec2::ZERO).all() && inner.cmplt(IVec2::splat(TILE - 1)).all();
+        let inside = inner.cmpgt(IVec2::ZERO).all() && inner.cmplt(IVec2::splat(SIDE - 1)).all();
         (0..9).filter_map(move |i| {
             let at = cell.wrapping_add(IVec2::new(i % 3 - 1, i / 3 - 1));
-            if inside { home.map(|tile| &tile[index(at)]) } else { self.get(at) }
+            if inside { home.map(|tile| &tile[Self::index(at)]) } else { self.get(at) }
         })
     }
 
-    fn tile(&self, tile: IVec2) -> Option<&[T; CELLS]> {
-        self.find(tile).ok().map(|number| &self.tiles[number])
+    #[inline(always)]
+    fn tile(&self, tile: IVec2) -> Option<&[T]> {
+        let first = self.find(tile).ok()? * Self::CELLS;
+        self.cells.get(first..first + Self::CELLS)
     }
 
     /// A tile's number, or the slot where it would be noted.
@@ -114,12 +118,12 @@ impl<T: Default> SparseGrid<T> {
             }
         }
     }
-}
 
-#[inline(always)]
-fn index(cell: IVec2) -> usize {
-    let inner = cell & (TILE - 1);
-    (inner.y * TILE + inner.x) as usize
+    #[inline(always)]
+    fn index(cell: IVec2) -> usize {
+        let inner = cell & (SIDE - 1);
+        (inner.y * SIDE + inner.x) as usize
+    }
 }
 
 #[inline(always)]
@@ -141,7 +145,7 @@ mod tests {
             rounds in proptest::collection::vec(
                 proptest::collection::vec((-70i32..70, -70i32..70, -2i32..3), 0..60), 1..4),
         ) {
-            let mut grid = SparseGrid::<std::cell::Cell<u32>>::default();
+            let mut grid = SparseGrid::<std::cell::Cell<u32>, TILE>::default();
             for round in rounds {
                 let mut plain: HashMap<IVec2, u32> = HashMap::new();
                 grid.clear();
@@ -150,12 +154,12 @@ mod tests {
                     .map(|(x, y, far)| IVec2::new(x.wrapping_add(far * 1_000_000_000), y))
                     .collect();
                 for &cell in &cells {
-                    grid.add(SparseGrid::<u32>::tile_of(cell));
+                    grid.add(SparseGrid::<u32, TILE>::tile_of(cell));
                     let value = grid.get(cell).unwrap();
                     value.set(value.get() + 1);
                     *plain.entry(cell).or_default() += 1;
                 }
-                let tiles: HashSet<IVec2> = cells.iter().map(|&cell| SparseGrid::<u32>::tile_of(cell)).collect();
+                let tiles: HashSet<IVec2> = cells.iter().map(|&cell| SparseGrid::<u32, TILE>::tile_of(cell)).collect();
                 prop_assert_eq!(grid.len(), tiles.len());
                 for &cell in &cells {
                     let plain_at = |at: IVec2| plain.get(&at).copied().unwrap_or(0);

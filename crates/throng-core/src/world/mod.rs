@@ -2,12 +2,18 @@
 //! [`World::commit`].
 
 mod agents;
+mod flow;
 mod jam;
 mod movers;
+mod routes;
+mod terrain;
 
 pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
+pub use flow::{Flow, Stream};
 pub use jam::Jam;
 pub use movers::{Mover, MoverState};
+pub use routes::{Guide, NewRoute, Route, RouteChange, Routes};
+pub use terrain::Terrain;
 
 use crate::handover::{Commands, Intents, Moves};
 use crate::space::{Cells, Walls};
@@ -51,6 +57,8 @@ pub struct Gone {
 pub struct World {
     /// What must be added to positions for the scenario's coordinates.
     pub origin: DVec2,
+    /// Key of everything that agents draw.
+    pub seed: u64,
     /// Step, s.
     pub dt: f64,
     /// Steps taken.
@@ -75,9 +83,17 @@ pub struct World {
     pub radius_classes: Vec<f32>,
     /// Where walkers get on slowly.
     pub jam: Jam,
+    /// Where agents are on their ways, as far as the macroscale follows routes.
+    pub routes: Routes,
+    /// What all starts and goals so far lie within, m from the world's origin; `None` where nobody has said. Saved, because
+    /// whoever has left counts too.
+    pub extent: Option<[Vec2; 2]>,
     /// Walls and their index: rebuilt from the map, never saved.
     #[serde(skip)]
     walls: Walls,
+    /// Costly ground: rebuilt from the map, never saved.
+    #[serde(skip)]
+    terrain: Vec<Terrain>,
     #[serde(skip)]
     map_version: u64,
     #[serde(skip)]
@@ -98,6 +114,8 @@ struct Scratch {
 /// The world as a stage sees it: frozen, shared, read-only.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
+    /// Key of everything that agents draw.
+    pub seed: u64,
     /// Step, s.
     pub dt: f32,
     /// Simulated time, s.
@@ -120,6 +138,12 @@ pub struct View<'a> {
     pub radius_classes: &'a [f32],
     /// Where walkers got on slowly of late, as far as somebody has looked.
     pub jam: &'a Jam,
+    /// Where agents are on their ways.
+    pub routes: &'a Routes,
+    /// Ground that is harder to walk on than the rest.
+    pub terrain: &'a [Terrain],
+    /// What all starts and goals so far lie within.
+    pub extent: Option<[Vec2; 2]>,
     /// Scripted bodies, where they are now.
     pub movers: &'a [MoverState],
     /// What cohorts have in common.
@@ -131,6 +155,7 @@ impl World {
     pub fn new(origin: DVec2, dt: f64) -> World {
         World {
             origin,
+            seed: 0,
             dt,
             step: 0,
             agents: Agents::default(),
@@ -143,7 +168,10 @@ impl World {
             widest: 0.0,
             radius_classes: Vec::new(),
             jam: Jam::default(),
+            routes: Routes::default(),
+            extent: None,
             walls: Walls::default(),
+            terrain: Vec::new(),
             map_version: 0,
             cells: Cells::default(),
             mover_states: Vec::new(),
@@ -159,6 +187,7 @@ impl World {
     /// The world as stages see it. [`World::settle`] must have followed the last change.
     pub fn view(&self) -> View<'_> {
         View {
+            seed: self.seed,
             dt: self.dt as f32,
             time: self.time() as f32,
             step: self.step,
@@ -170,6 +199,9 @@ impl World {
             map_version: self.map_version,
             radius_classes: &self.radius_classes,
             jam: &self.jam,
+            routes: &self.routes,
+            terrain: &self.terrain,
+            extent: self.extent,
             movers: &self.mover_states,
             cohorts: &self.cohorts,
         }
@@ -179,6 +211,23 @@ impl World {
     pub fn set_walls(&mut self, walls: Walls) {
         self.walls = walls;
         self.map_version += 1;
+    }
+
+    /// Puts other costly ground in the place of what is there.
+    pub fn set_terrain(&mut self, terrain: Vec<Terrain>) {
+        self.terrain = terrain;
+        self.map_version += 1;
+    }
+
+    /// Lets [`World::extent`] hold a place.
+    pub fn extend_to(&mut self, place: Vec2) {
+        let [low, high] = self.extent.unwrap_or([place; 2]);
+        self.extent = Some([low.min(place), high.max(place)]);
+    }
+
+    /// The first half of a step's write: routes as the macroscale wants them remembered. [`World::commit`] follows.
+    pub fn take_routes(&mut self, changes: &mut Vec<RouteChange>) {
+        self.routes.take(changes);
     }
 
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
@@ -293,6 +342,7 @@ impl World {
         let agents = &self.agents;
         let before = self.gone.len();
         for (row, _) in self.scratch.keep.iter().enumerate().filter(|(_, keep)| !**keep) {
+            self.routes.forget(agents.id[row]);
             self.gone.push(Gone {
                 id: agents.id[row],
                 cohort: agents.cohort[row],
@@ -344,7 +394,7 @@ impl World {
                 .map(|[x, y]| u64::from(x) << 32 | u64::from(y));
             mix(hash ^ mix(cell ^ mix(hold)))
         });
-        mix(present ^ mix(gone ^ mix(self.step)) ^ jam)
+        mix(present ^ mix(gone ^ mix(self.step)) ^ jam ^ mix(self.routes.hash()))
     }
 }
 
@@ -361,12 +411,12 @@ impl Cohort {
 const FEW_RADII: usize = 8;
 /// How much wider than its narrowest member a class may be, as a factor. Whoever would pass a door with less than that to
 /// spare may find it closed; people from 0.2 to 0.3 m fall into seven classes, and each costs a graph.
-const WIDEST_CLASS: f32 = 1.06;
+pub const WIDEST_CLASS: f32 = 1.06;
 
 /// The radii that ways are planned for: every radius there is where they are few. Else classes, each as wide as its widest
-/// member and hardly wider than its narrowest. How many there are follows from how often the range of radii doubles and
+/// member and not wider than its narrowest by more than a factor. How many there are follows from how often the range of radii doubles and
 /// not from how many agents have which, so nobody is planned for as if it were much wider than it is.
-pub fn radius_classes(radius: &[f32]) -> Vec<f32> {
+pub fn radius_classes(radius: &[f32], widest: f32) -> Vec<f32> {
     let mut radii = radius.to_vec();
     radii.sort_unstable_by(f32::total_cmp);
     radii.dedup();
@@ -377,7 +427,7 @@ pub fn radius_classes(radius: &[f32]) -> Vec<f32> {
     let mut rest = &radii[..];
     while let Some(&narrowest) = rest.first() {
         // One member at least, also where a radius is no number.
-        let members = rest.partition_point(|&radius| radius <= narrowest * WIDEST_CLASS).max(1);
+        let members = rest.partition_point(|&radius| radius <= narrowest * widest).max(1);
         classes.push(rest[members - 1]);
         rest = &rest[members..];
     }
@@ -440,29 +490,29 @@ mod tests {
 
     #[test]
     fn few_radii_are_all_kept() {
-        assert_eq!(radius_classes(&[0.3, 0.2, 0.3]), [0.2, 0.3]);
-        assert_eq!(radius_classes(&[0.300, 0.301, 0.302]).len(), 3);
-        assert!(radius_classes(&[]).is_empty());
+        assert_eq!(radius_classes(&[0.3, 0.2, 0.3], WIDEST_CLASS), [0.2, 0.3]);
+        assert_eq!(radius_classes(&[0.300, 0.301, 0.302], WIDEST_CLASS).len(), 3);
+        assert!(radius_classes(&[], WIDEST_CLASS).is_empty());
     }
 
     #[test]
     fn nobody_among_many_is_planned_for_as_if_much_wider() {
         let people = (0..=100).map(|i| 0.2 + 0.001 * i as f32);
         let everybody: Vec<f32> = people.clone().chain([1.0]).collect();
-        let classes = radius_classes(&everybody);
+        let classes = radius_classes(&everybody, WIDEST_CLASS);
         assert!(classes.is_sorted() && classes.len() <= 8, "{classes:?}");
         for radius in everybody {
             let planned = planned(&classes, radius);
             assert!((radius..=1.06 * radius).contains(&planned), "{radius} planned as {planned}");
         }
-        assert_eq!(radius_classes(&people.collect::<Vec<f32>>()), classes[..classes.len() - 1]);
+        assert_eq!(radius_classes(&people.collect::<Vec<f32>>(), WIDEST_CLASS), classes[..classes.len() - 1]);
     }
 
     #[test]
     fn classes_follow_the_range_of_radii_and_not_their_number() {
         let count = |agents: u32| {
             let radius = |i: u32| 0.1 * 100f32.powf(i as f32 / agents as f32);
-            radius_classes(&(0..=agents).map(radius).collect::<Vec<f32>>()).len()
+            radius_classes(&(0..=agents).map(radius).collect::<Vec<f32>>(), WIDEST_CLASS).len()
         };
         // The range is a hundredfold: 2 / log10(1.06) classes.
         assert!(count(1_000) <= 80 && count(30_000) <= 80);

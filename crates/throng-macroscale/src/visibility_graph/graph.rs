@@ -1,7 +1,7 @@
 //! The graph: nodes, and the straight ways between them that can be part of a shortest way.
 
 use super::nodes::Nodes;
-use super::space::{Place, Space};
+use crate::space::{Place, Space};
 use glam::DVec2;
 use rayon::prelude::*;
 use throng_core::space::Wall;

@@ -2,7 +2,7 @@
 //! The paper takes a preferred velocity from any macroscale planner and uses a visibility graph in its experiments
 //! (section III), without saying how it is made; this one gives the shortest way for a body of the agent's radius. Its
 //! nodes lie around the corners of obstacles ([`nodes`]), its edges are the tangents between them that are clear of walls
-//! ([`space`], [`graph`]). Trees of shortest ways are kept for each goal and radius ([`tree`]), and an agent heads for the
+//! ([`space`](crate::space), [`graph`]). Trees of shortest ways are kept for each goal and radius ([`tree`]), and an agent heads for the
 //! visible node with the least way over it. Where few want to the same goal, a tree reaches only as far as they need
 //! ([`search`]).
 //!
@@ -21,19 +21,17 @@ mod graph;
 mod nodes;
 mod search;
 mod sieve;
-mod space;
 mod tree;
 
 use crate::Macroscale;
-use crate::heading::{Target, target, through, to_end, waits};
-use glam::{DVec2, Vec2};
+use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
+use crate::space::Place;
+use glam::Vec2;
 use graph::Graph;
 use rayon::prelude::*;
-use space::Place;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use throng_core::CHUNK;
-use throng_core::geom::inside_ring;
 use throng_core::handover::Intents;
 use throng_core::world::View;
 use tree::{Stop, Tree};
@@ -62,20 +60,12 @@ pub struct VisibilityGraph {
 const MOST_REMEMBERED: usize = 256 << 20;
 /// Narrow trees to one goal; where more are wanted, a whole one serves everybody.
 const MOST_NARROW: usize = 3;
-/// Into so many pieces the edge of an area is cut, at least where they would not be shorter than a radius.
-const PIECES_OF_AN_EDGE: f32 = 64.0;
 
-/// Whom a tree is for. Goals are told apart by their bits.
+/// Whom a tree is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Key {
     radius: u32,
     goal: GoalKey,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum GoalKey {
-    Point(u32, u32),
-    Area(u16),
 }
 
 /// What is known of a row.
@@ -408,12 +398,7 @@ fn stops(graph: &Graph, tree: &Tree, from: Vec2, first: Stop) -> Vec<Vec2> {
 }
 
 fn key(view: View<'_>, row: usize) -> Key {
-    let cohort = view.agents.cohort[row];
-    let goal = match view.cohorts[cohort as usize].area {
-        Some(_) => GoalKey::Area(cohort),
-        None => GoalKey::Point(view.agents.goal_x[row].to_bits(), view.agents.goal_y[row].to_bits()),
-    };
-    Key { radius: view.planned_radius(row).to_bits(), goal }
+    Key { radius: view.planned_radius(row).to_bits(), goal: goal_key(view, row) }
 }
 
 /// Whether the goal is in sight, and nothing on the way to it a reason to take another.
@@ -422,32 +407,4 @@ fn sees_goal(graph: &Graph, from: Vec2, target: &Target) -> bool {
     let goal = graph.space.place(target.reach.as_dvec2());
     graph.space.is_clear(place.at, goal.at, graph.space.keep())
         && !(graph.is_jammed() && graph.delay(place.at, goal.at) > 0.0)
-}
-
-/// Where a row's goal can be entered.
-fn goals(view: View<'_>, row: usize) -> Vec<DVec2> {
-    let agents = view.agents;
-    match &view.cohorts[agents.cohort[row] as usize].area {
-        Some(ring) => entries(ring, view.planned_radius(row)),
-        None => vec![Vec2::new(agents.goal_x[row], agents.goal_y[row]).as_dvec2()],
-    }
-}
-
-/// Places all around an area, inside its edge, so that whoever is there has arrived.
-fn entries(ring: &[Vec2], radius: f32) -> Vec<DVec2> {
-    let edges = || (0..ring.len()).map(|index| (ring[index], ring[(index + 1) % ring.len()]));
-    let around: f32 = edges().map(|(a, b)| a.distance(b)).sum();
-    let piece = (around / PIECES_OF_AN_EDGE).max(radius).max(f32::MIN_POSITIVE);
-    let mut entries = Vec::new();
-    for (a, b) in edges() {
-        let pieces = (a.distance(b) / piece).ceil().clamp(1.0, PIECES_OF_AN_EDGE) as usize;
-        let inwards = (b - a).perp().normalize_or_zero() * radius.min(piece / 2.0);
-        for index in 0..pieces {
-            let edge = a.lerp(b, (index as f32 + 0.5) / pieces as f32);
-            let inside =
-                [edge + inwards, edge - inwards].into_iter().find(|&place| inside_ring(place, ring).0);
-            entries.extend(inside.map(Vec2::as_dvec2));
-        }
-    }
-    entries
 }

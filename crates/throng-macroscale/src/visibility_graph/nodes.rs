@@ -4,7 +4,7 @@
 //! are the nodes: its sides touch the arc, and the outermost two continue along the walls. Directions come from halving
 //! angles, which takes square roots only, so that all machines agree on every bit.
 
-use super::space::Space;
+use crate::space::Space;
 use glam::DVec2;
 use std::cmp::Ordering;
 

@@ -5,8 +5,8 @@
 //! order in which nodes are looked at changes that, so somebody gets the same answer from whichever search was made.
 
 use super::graph::{Eye, Graph};
-use super::space::Place;
 use super::tree::{Entry, entry};
+use crate::space::Place;
 use glam::DVec2;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

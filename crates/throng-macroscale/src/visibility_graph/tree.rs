@@ -8,7 +8,7 @@ use super::graph::{Eye, Graph};
 use super::nodes::Side;
 use super::search::Search;
 use super::sieve::Sieve;
-use super::space::Place;
+use crate::space::Place;
 use glam::DVec2;
 use std::cell::RefCell;
 use std::cmp::Reverse;

@@ -6,7 +6,7 @@ pub mod oracle;
 
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{Agent, Cohort, SETTING_OFF, Status, World, radius_classes};
+use throng_core::world::{Agent, Cohort, SETTING_OFF, Status, WIDEST_CLASS, World, radius_classes};
 use throng_macroscale::{Macroscale, VisibilityGraph};
 
 /// Somebody who walks from one place to another.
@@ -43,7 +43,7 @@ pub fn world(walls: Vec<Wall>, walkers: &[Walker]) -> World {
             status: Status::Walking,
         });
     }
-    world.radius_classes = radius_classes(&world.agents.radius);
+    world.radius_classes = radius_classes(&world.agents.radius, WIDEST_CLASS);
     world.set_walls(Walls::new(walls, 2.0));
     world.settle();
     world

@@ -1,10 +1,8 @@
 //! Where the crowd will be: everybody a little ahead of itself, counted in the cells of a grid.
 
 use glam::{IVec2, Vec2};
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
-use throng_core::CHUNK;
-use throng_core::space::{SparseGrid, cell_of};
+use throng_core::space::Layout;
 
 /// Somebody counts one in its own cell and a half in each of the eight around it. Counted in halves, so that readings are
 /// whole numbers.
@@ -12,86 +10,24 @@ const HALVES: u32 = 2;
 /// What somebody adds to all nine cells together.
 const IN_ALL: f32 = 5.0;
 
-/// A sparse grid and the cells that rows lie in.
+/// How many will be where. Counts are whole numbers, so that no order of threads can change a bit.
 #[derive(Debug, Default)]
-pub struct Layout<T> {
-    /// Side of a cell, m.
-    side: f32,
-    per_metre: f32,
-    /// By row.
-    pub cells: Vec<IVec2>,
-    pub grid: SparseGrid<T>,
-    /// By chunk of rows: the tiles that it needs.
-    tiles: Vec<Vec<IVec2>>,
-}
+pub struct Field(Layout<AtomicU32>);
 
-impl<T: Default + Sync> Layout<T> {
+impl Field {
     /// An empty one with cells of a side, m.
-    pub fn new(side: f32) -> Layout<T> {
-        Layout {
-            side,
-            per_metre: 1.0 / side,
-            cells: Vec::new(),
-            grid: SparseGrid::default(),
-            tiles: Vec::new(),
-        }
+    pub fn new(side: f32) -> Field {
+        Field(Layout::new(side))
     }
 
     /// Side of a cell, m.
     pub fn side(&self) -> f32 {
-        self.side
+        self.0.side()
     }
 
-    /// The cell that a place lies in.
-    #[inline(always)]
-    pub fn cell(&self, place: Vec2) -> IVec2 {
-        cell_of(place, self.per_metre)
-    }
-
-    /// Lays rows out where they are, in an empty grid, and adds each to what its cell holds. That must not depend on an
-    /// order.
-    pub fn lay_out(
-        &mut self,
-        rows: usize,
-        place: impl Fn(usize) -> Vec2 + Sync,
-        add: impl Fn(usize, &T) + Sync,
-    ) {
-        let chunks = rows.div_ceil(CHUNK);
-        self.cells.resize(rows, IVec2::ZERO);
-        self.tiles.resize_with(self.tiles.len().max(chunks), Vec::new);
-        let per_metre = self.per_metre;
-        let work = (self.cells.par_chunks_mut(CHUNK), self.tiles[..chunks].par_iter_mut());
-        work.into_par_iter().enumerate().for_each(|(chunk, (cells, tiles))| {
-            tiles.clear();
-            for (i, cell) in cells.iter_mut().enumerate() {
-                *cell = cell_of(place(chunk * CHUNK + i), per_metre);
-                let tile = SparseGrid::<T>::tile_of(*cell);
-                // Rows are sorted in space, so that a chunk has few tiles.
-                if !tiles.contains(&tile) {
-                    tiles.push(tile);
-                }
-            }
-        });
-        self.grid.clear();
-        for &tile in self.tiles[..chunks].iter().flatten() {
-            self.grid.add(tile);
-        }
-        let grid = &self.grid;
-        self.cells.par_chunks(CHUNK).enumerate().for_each(|(chunk, cells)| {
-            for (i, &cell) in cells.iter().enumerate() {
-                grid.get(cell).into_iter().for_each(|held| add(chunk * CHUNK + i, held));
-            }
-        });
-    }
-}
-
-/// How many will be where. Counts are whole numbers, so that no order of threads can change a bit.
-pub type Field = Layout<AtomicU32>;
-
-impl Field {
     /// Counts rows at the places where they will be.
     pub fn count(&mut self, rows: usize, will_be: impl Fn(usize) -> Vec2 + Sync) {
-        self.lay_out(rows, will_be, |_, count| {
+        self.0.lay_out(rows, will_be, |_, count| {
             count.fetch_add(1, Ordering::Relaxed);
         });
     }
@@ -100,11 +36,11 @@ impl Field {
     /// itself.
     #[inline]
     pub fn read(&self, row: usize, place: Vec2) -> f32 {
-        let cell = self.cell(place);
+        let cell = self.0.cell(place);
         let count = |count: &AtomicU32| count.load(Ordering::Relaxed);
-        let inside = self.grid.get(cell).map_or(0, count);
-        let all = (HALVES - 1) * inside + self.grid.around(cell).map(count).sum::<u32>();
-        let apart = self.cells[row].wrapping_sub(cell);
+        let inside = self.0.grid.get(cell).map_or(0, count);
+        let all = (HALVES - 1) * inside + self.0.grid.around(cell).map(count).sum::<u32>();
+        let apart = self.0.cells[row].wrapping_sub(cell);
         let near = apart.cmpge(IVec2::NEG_ONE).all() && apart.cmple(IVec2::ONE).all();
         let own = if apart == IVec2::ZERO { HALVES } else { u32::from(near) };
         (all - own) as f32 / HALVES as f32
@@ -112,7 +48,7 @@ impl Field {
 
     /// What is read in a crowd of so many persons per square metre.
     pub fn reading_of(&self, per_square_metre: f32) -> f32 {
-        per_square_metre * IN_ALL * self.side * self.side
+        per_square_metre * IN_ALL * self.side() * self.side()
     }
 }
 
@@ -121,6 +57,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::HashMap;
+    use throng_core::space::cell_of;
 
     fn place() -> impl Strategy<Value = Vec2> {
         let near = (-40.0f32..40.0, -40.0f32..40.0);

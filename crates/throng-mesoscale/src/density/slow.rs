@@ -4,10 +4,10 @@
 //! A jam that has gone is not forgotten at once, and a new one not believed at once: otherwise everybody would change its
 //! mind with everybody else.
 
-use super::field::Layout;
 use glam::{IVec2, Vec2};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 use throng_core::handover::Intents;
+use throng_core::space::Layout;
 use throng_core::world::{Jam, Status, View};
 
 /// How often is looked, s: to plan all ways anew takes a while, and nobody thinks of it all the time.

@@ -150,10 +150,14 @@ impl Scene<'_> {
         })
     }
 
-    /// The group that somebody belongs to and wants to go with; [`NONE`] where there is none.
+    /// The group that somebody belongs to and wants to go with; [`NONE`] where there is none. Whoever has just set off
+    /// goes with those around it: none of them shows yet where it goes.
     pub fn walks_with(&self, row: usize, preferred: Vec2) -> u32 {
         let number = self.clustering.group_of[row];
         let Some(group) = self.clustering.groups.get(number as usize) else { return NONE };
+        if self.view.time - self.view.agents.start[row] < self.params.attention {
+            return number;
+        }
         let count = group.count as f32;
         let others = (group.velocity * count - self.view.velocity(row)) / (count - 1.0);
         let alike = others.distance_squared(preferred) < self.params.velocity_difference.powi(2);

@@ -27,7 +27,8 @@ fn agent(id: u32, position: Vec2, velocity: Vec2) -> Agent {
         preferred_speed: 1.3,
         max_speed: 2.0,
         responsibility: 0.5,
-        start: 0.0,
+        // Long on its way: whoever has just set off goes with those around it.
+        start: -60.0,
         arrival: -1.0,
         walked: 0.0,
         frustration: 0.0,
@@ -350,6 +351,15 @@ fn a_group_in_the_way_is_passed_on_one_side() {
     let (world, who) = with_walker(block(Vec2::new(8.0, 0.0), 3, 3, -AHEAD));
     let velocity = adapted(&world, who, AHEAD);
     assert!(velocity.y.abs() > 0.2 && velocity.x > 0.5, "{velocity}");
+}
+
+#[test]
+fn nobody_walks_around_its_own_group_when_all_set_off() {
+    let mut world = world(&block(Vec2::ZERO, 7, 7, Vec2::ZERO));
+    world.agents.start.fill(0.0);
+    for id in 0..49 {
+        assert_eq!(adapted(&world, id, AHEAD), AHEAD, "{id}");
+    }
 }
 
 #[test]

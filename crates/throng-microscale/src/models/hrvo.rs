@@ -4,6 +4,7 @@
 
 use crate::LocalModel;
 use crate::around::{Around, Ego, Others, Reach};
+use crate::stage::Scene;
 use crate::velocity_obstacle::{clear_path, cone_towards, wall_planes};
 use fearless_simd::Simd;
 use glam::Vec2;
@@ -27,11 +28,12 @@ impl LocalModel for Hrvo {
             neighbor_distance: self.neighbor_distance,
             max_neighbors: self.max_neighbors,
             time_horizon_obstacles: self.time_horizon_obstacles,
+            walls_ahead: self.time_horizon_obstacles,
         }
     }
 
     #[inline(always)]
-    fn choose<S: Simd>(&self, simd: S, ego: &Ego, around: &mut Around) -> Vec2 {
+    fn choose<S: Simd>(&self, simd: S, _scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
         around.planes.clear();
         wall_planes(ego, &around.walls, self.time_horizon_obstacles, &mut around.planes);
         around.cones.clear();

@@ -2,7 +2,7 @@
 //!
 //! These types only say what may be written; `check` says what it means.
 
-use super::number::Number;
+use super::number::{Distribution, Number};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -99,6 +99,21 @@ pub struct MapFile {
     /// Open walls: lines of two or more points, seen from both sides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub walls: Vec<Vec<Point>>,
+    /// Ground that is harder to walk on than the rest. Only the macroscale `map-field` looks at it: its routes lead around
+    /// where that costs less.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub terrain: Vec<TerrainFile>,
+}
+
+/// A piece of ground that is harder to walk on than the rest. Where several overlap, the highest cost counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TerrainFile {
+    /// Its corners, in either winding.
+    pub polygon: Vec<Point>,
+    /// As how many metres one counts when routes are planned. From 1 to 1000.
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub cost: f64,
 }
 
 /// A solid polygon: a ring, or a ring with a name.
@@ -158,7 +173,8 @@ pub struct CohortFile {
     #[serde(default = "default_responsibility")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub responsibility: f64,
-    /// Whether members keep together and avoid other groups as one. Needs `groups` in the mesoscale. Default false.
+    /// Whether members keep together: with `groups` in the mesoscale they avoid other groups as one, with `hybrid` as their
+    /// local model they keep to their middle and wait for one another. Default false.
     #[serde(default, skip_serializing_if = "is_false")]
     pub together: bool,
     /// The cohort's own local model. Default: the pipeline's.
@@ -230,7 +246,7 @@ pub struct CircleFile {
     pub start_angle: f64,
 }
 
-/// Where agents want to be: exactly one of `point`, `points`, `antipodal`, `offset`, `polygon`.
+/// Where agents want to be: exactly one of `point`, `points`, `antipodal`, `offset`, `random`, `polygon`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GoalFile {
@@ -246,6 +262,9 @@ pub struct GoalFile {
     /// Each at its start, moved by this, m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<Point>,
+    /// Each at a point of this area that chance decides, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random: Option<Vec<Point>>,
     /// Anywhere inside this area, m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub polygon: Option<Vec<Point>>,
@@ -292,7 +311,7 @@ pub struct RetargetFile {
     pub goal: GoalFile,
 }
 
-/// A parameter's value: a number or a flag.
+/// A parameter's value: a number, a distribution or a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct ParamValue(pub Value);
@@ -358,11 +377,11 @@ impl<'de> Deserialize<'de> for ObstacleFile {
 impl<'de> Deserialize<'de> for ParamValue {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ParamValue, D::Error> {
         struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
+        impl<'de> serde::de::Visitor<'de> for Visitor {
             type Value = ParamValue;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a number, true or false")
+                f.write_str("a number, a distribution, true or false")
             }
 
             fn visit_bool<E>(self, flag: bool) -> Result<ParamValue, E> {
@@ -379,6 +398,16 @@ impl<'de> Deserialize<'de> for ParamValue {
 
             fn visit_f64<E>(self, number: f64) -> Result<ParamValue, E> {
                 Ok(ParamValue(Value::Number(number)))
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<ParamValue, A::Error> {
+                let deserializer = serde::de::value::MapAccessDeserializer::new(map);
+                let wrong = |(key, complaint): (&str, String)| {
+                    let key = if key.is_empty() { "a distribution" } else { key };
+                    serde::de::Error::custom(format!("{key} {complaint}"))
+                };
+                let draw = Distribution::deserialize(deserializer)?.check().map_err(wrong)?;
+                Ok(ParamValue(Value::Drawn(draw)))
             }
         }
         deserializer.deserialize_any(Visitor)

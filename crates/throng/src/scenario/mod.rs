@@ -55,8 +55,8 @@ use throng_core::params::Value;
 /// Parameter values by block and key, already checked against the catalog.
 pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 
-/// The mesoscale model that looks at [`Cohort::together`].
-const KEEPS_TOGETHER: &str = "groups";
+/// The mesoscale model and the local one that look at [`Cohort::together`].
+const KEEP_TOGETHER: [&str; 2] = ["groups", "hybrid"];
 
 /// A checked scenario. Coordinates are the user's, in f64.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -131,11 +131,16 @@ impl Scenario {
 
     /// What is no mistake, and yet hardly what was meant: a sentence each.
     pub fn warnings(&self) -> Vec<String> {
-        let kept = self.pipeline.mesoscale.iter().any(|model| model == KEEPS_TOGETHER);
-        let apart = self.cohorts.iter().filter(|cohort| cohort.together && !kept);
+        let [among, local] = KEEP_TOGETHER;
+        let kept = |cohort: &Cohort| {
+            let own = cohort.microscale.as_ref().unwrap_or(&self.pipeline.microscale);
+            own == local || self.pipeline.mesoscale.iter().any(|model| model == among)
+        };
+        let apart = self.cohorts.iter().filter(|cohort| cohort.together && !kept(cohort));
         let warning = |cohort: &Cohort| {
             format!(
-                "cohort `{}` has together = true, which does nothing without `{KEEPS_TOGETHER}` in pipeline.mesoscale",
+                "cohort `{}` has together = true, which does nothing without `{among}` in pipeline.mesoscale or `{local}` \
+                 as its local model",
                 cohort.name
             )
         };
@@ -255,6 +260,8 @@ pub struct FloorPlan {
     pub obstacles: Vec<(String, Vec<DVec2>)>,
     /// Open walls: polylines seen from both sides.
     pub walls: Vec<Vec<DVec2>>,
+    /// Costly ground: rings, and as how many metres one counts there.
+    pub terrain: Vec<(Vec<DVec2>, f64)>,
 }
 
 impl FloorPlan {

@@ -2,8 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use throng_core::params::Limit;
-use throng_core::rng::Stream;
+use throng_core::params::{Draw, Limit};
 
 /// A number, `{ uniform = [low, high] }`, or `{ normal = [mean, sd], min = , max = }`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -31,52 +30,6 @@ pub struct Distribution {
     /// Upper end of `normal`. Default: 3 standard deviations above the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-}
-
-/// A checked [`Number`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Draw {
-    Fixed(f64),
-    Uniform { low: f64, high: f64 },
-    Normal { mean: f64, deviation: f64, low: f64, high: f64 },
-}
-
-/// A draw that falls outside this often is cut to the nearer end, so that no input can hang a load.
-const REDRAWS: usize = 100;
-
-impl Draw {
-    pub fn low(&self) -> f64 {
-        match *self {
-            Draw::Fixed(number) => number,
-            Draw::Uniform { low, .. } | Draw::Normal { low, .. } => low,
-        }
-    }
-
-    pub fn high(&self) -> f64 {
-        match *self {
-            Draw::Fixed(number) => number,
-            Draw::Uniform { high, .. } | Draw::Normal { high, .. } => high,
-        }
-    }
-
-    /// `stream` is only made where something is drawn.
-    pub fn draw(&self, stream: impl FnOnce() -> Stream) -> f64 {
-        match *self {
-            Draw::Fixed(number) => number,
-            Draw::Uniform { low, high } => stream().uniform(low, high),
-            Draw::Normal { mean, deviation, low, high } => {
-                let mut stream = stream();
-                let mut number = stream.normal(mean, deviation);
-                for _ in 0..REDRAWS {
-                    if (low..=high).contains(&number) {
-                        break;
-                    }
-                    number = stream.normal(mean, deviation);
-                }
-                number.clamp(low, high)
-            }
-        }
-    }
 }
 
 impl Number {
@@ -108,7 +61,8 @@ fn complaint(draw: &Draw, end: f64, limit: Limit) -> String {
 }
 
 impl Distribution {
-    fn check(&self) -> Result<Draw, (&'static str, String)> {
+    /// What to draw from, or what is wrong: the key inside and the complaint.
+    pub(super) fn check(&self) -> Result<Draw, (&'static str, String)> {
         match (self.uniform, self.normal) {
             (Some(uniform), None) => self.check_uniform(uniform),
             (None, Some(normal)) => self.check_normal(normal),

@@ -190,7 +190,7 @@ fn lattice(area: &[DVec2], radius: f64) -> Vec<DVec2> {
     (0..rows as usize).flat_map(|row| (0..columns as usize).map(move |column| site(row, column))).collect()
 }
 
-fn outline(area: &[DVec2]) -> Boundary {
+pub(super) fn outline(area: &[DVec2]) -> Boundary {
     map::boundary(&FloorPlan { walkable: vec![vec![area.to_vec()]], ..FloorPlan::default() })
 }
 

@@ -134,7 +134,7 @@ mod tests {
         let plan = FloorPlan {
             walkable: vec![vec![square(0.0, 0.0, 10.0), square(7.0, 7.0, 1.0)]],
             obstacles: vec![("a".into(), square(2.0, 2.0, 2.0)), ("b".into(), square(9.0, -1.0, 3.0))],
-            walls: vec![],
+            ..FloorPlan::default()
         };
         let region = Region::new(&map::boundary(&plan));
         for x in -10..120 {

@@ -14,7 +14,7 @@ pub fn schema() -> Value {
     name_models(&mut definitions["PipelineFile"]["properties"]);
     definitions["CohortFile"]["properties"]["microscale"]["enum"] = optional(Stage::Microscale);
     one_of(&mut definitions["PlaceFile"], &["grid", "points", "circle", "polygon"]);
-    one_of(&mut definitions["GoalFile"], &["point", "points", "antipodal", "offset", "polygon"]);
+    one_of(&mut definitions["GoalFile"], &["point", "points", "antipodal", "offset", "random", "polygon"]);
     one_of(&mut definitions["EventFile"], &["add_obstacle", "remove_obstacle", "retarget"]);
     describe(&mut definitions["CohortFile"]["properties"]["params"], &params);
     describe(&mut schema["properties"]["params"], &params);
@@ -65,13 +65,18 @@ fn block_schema(block: &catalog::Block) -> Value {
 fn field_schema(field: &Field) -> Value {
     let unit = if field.unit.is_empty() { String::new() } else { format!(" Unit: {}.", field.unit) };
     let mut schema = json!({ "description": format!("{}{unit}", field.doc), "default": field.default });
-    schema["type"] = match field.kind {
-        Kind::Flag => json!("boolean"),
-        Kind::Whole => json!("integer"),
-        Kind::Real => json!("number"),
-    };
-    if field.kind != Kind::Flag {
-        limit_schema(&mut schema, field.limit);
+    let mut number = json!({ "type": if field.kind == Kind::Whole { "integer" } else { "number" } });
+    limit_schema(&mut number, field.limit);
+    match field.kind {
+        Kind::Flag => schema["type"] = json!("boolean"),
+        Kind::Drawn => schema["anyOf"] = json!([number, { "$ref": "#/$defs/Distribution" }]),
+        Kind::Whole | Kind::Real => {
+            schema
+                .as_object_mut()
+                .into_iter()
+                .zip(number.as_object_mut())
+                .for_each(|(all, more)| all.append(more));
+        }
     }
     schema
 }

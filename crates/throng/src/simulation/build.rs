@@ -7,7 +7,7 @@ use crate::scenario::{self, Action, Cohort, FloorPlan, Goal, Scenario, Settings}
 use glam::{DVec2, Vec2};
 use std::sync::Arc;
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{self, Agent, Detour, Mover, SETTING_OFF, Status, World};
+use throng_core::world::{self, Agent, Detour, Mover, SETTING_OFF, Status, Terrain, World};
 use throng_mesoscale::Mesoscale;
 use throng_motion::Bodies;
 
@@ -88,6 +88,7 @@ impl Simulation {
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
         self.plan.wall_range = horizon * world.fastest + world.widest;
         world.set_walls(walls(&self.plan.map, world.origin, self.plan.wall_range));
+        world.set_terrain(terrain(&self.plan.map, world.origin));
         self.pool.install(|| world.settle());
     }
 }
@@ -130,17 +131,20 @@ pub(super) fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
     };
     let motion = catalog::motion(&pipeline.motion, &[&scenario.params])
         .ok_or_else(|| unknown(catalog::Stage::Motion, "motion", &pipeline.motion))?;
+    let microscale = locals(scenario)?;
+    let reads_flow = microscale.iter().any(|local| local.model.reads_flow());
     Ok(Stages {
-        macroscale: catalog::macroscale(&pipeline.macroscale)
+        macroscale: catalog::macroscale(&pipeline.macroscale, &scenario.params, &cohort_settings(scenario))
             .ok_or_else(|| unknown(catalog::Stage::Macroscale, "macroscale", &pipeline.macroscale))?,
         mesoscale: mesoscale(scenario)?,
-        microscale: locals(scenario)?,
+        world_field: reads_flow.then(|| catalog::with_settings(&[&scenario.params])),
+        microscale,
         bodies: Bodies::new(motion, catalog::with_settings(&[&scenario.params])),
     })
 }
 
 fn mesoscale(scenario: &Scenario) -> Result<Vec<Box<dyn Mesoscale>>, BuildError> {
-    let cohorts: Vec<&Settings> = scenario.cohorts.iter().map(|cohort| &cohort.params).collect();
+    let cohorts = cohort_settings(scenario);
     let model = |name: &String| {
         catalog::mesoscale(name, &scenario.params, &cohorts).ok_or_else(|| BuildError::UnknownModel {
             stage: "mesoscale",
@@ -149,6 +153,10 @@ fn mesoscale(scenario: &Scenario) -> Result<Vec<Box<dyn Mesoscale>>, BuildError>
         })
     };
     scenario.pipeline.mesoscale.iter().map(model).collect()
+}
+
+fn cohort_settings(scenario: &Scenario) -> Vec<&Settings> {
+    scenario.cohorts.iter().map(|cohort| &cohort.params).collect()
 }
 
 /// One local model for all cohorts that share its name and its values.
@@ -192,6 +200,7 @@ fn origin(scenario: &Scenario) -> DVec2 {
 
 fn populate(world: &mut World, scenario: &Scenario) {
     let origin = world.origin;
+    world.seed = scenario.seed;
     for (index, cohort) in scenario.cohorts.iter().enumerate() {
         world.cohorts.push(shared(cohort, scenario, origin));
         for agent in &cohort.agents {
@@ -222,7 +231,11 @@ fn populate(world: &mut World, scenario: &Scenario) {
             });
         }
     }
-    world.radius_classes = world::radius_classes(&world.agents.radius);
+    world.radius_classes = world::radius_classes(&world.agents.radius, world::WIDEST_CLASS);
+    for row in 0..world.agents.len() {
+        world.extend_to(world.view().position(row));
+    }
+    extend_to_goals(world);
     world.movers = scenario
         .movers
         .iter()
@@ -231,6 +244,16 @@ fn populate(world: &mut World, scenario: &Scenario) {
             path: mover.path.iter().map(|&(t, place)| (t, local(place, origin))).collect(),
         })
         .collect();
+}
+
+/// Lets the world's extent hold where everybody wants to be.
+pub(super) fn extend_to_goals(world: &mut World) {
+    for row in 0..world.agents.len() {
+        world.extend_to(Vec2::new(world.agents.goal_x[row], world.agents.goal_y[row]));
+    }
+    let corners: Vec<Vec2> =
+        world.cohorts.iter().filter_map(|cohort| cohort.area.clone()).flatten().collect();
+    corners.into_iter().for_each(|corner| world.extend_to(corner));
 }
 
 fn shared(cohort: &Cohort, scenario: &Scenario, origin: DVec2) -> world::Cohort {
@@ -258,4 +281,13 @@ pub(super) fn walls(map: &FloorPlan, origin: DVec2, range: f32) -> Walls {
     let solid = boundary.edges().map(|edge| wall(edge, false));
     let open = boundary.walls.iter().map(|&edge| wall(edge, true));
     Walls::new(solid.chain(open).collect(), range)
+}
+
+/// Costly ground of the world.
+fn terrain(map: &FloorPlan, origin: DVec2) -> Vec<Terrain> {
+    let piece = |(ring, cost): &(Vec<DVec2>, f64)| Terrain {
+        ring: ring.iter().map(|&corner| local(corner, origin)).collect(),
+        cost: *cost as f32,
+    };
+    map.terrain.iter().map(piece).collect()
 }

@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
-use throng_core::world::{Detour, Gone, Status, World};
+use throng_core::world::{Detour, Gone, Guide, NewRoute, Route, RouteChange, Status, World};
 use throng_macroscale::Macroscale;
-use throng_mesoscale::{Mesoscale, Perceived};
+use throng_mesoscale::{Mesoscale, Perceived, WorldField};
 use throng_microscale::{Microscale, Rows};
 use throng_motion::Bodies;
 
@@ -48,6 +48,8 @@ pub struct Stranded {
 struct Stages {
     macroscale: Box<dyn Macroscale>,
     mesoscale: Vec<Box<dyn Mesoscale>>,
+    /// Where a local model reads it.
+    world_field: Option<WorldField>,
     microscale: Vec<Local>,
     bodies: Bodies,
 }
@@ -112,6 +114,7 @@ impl Simulation {
             let Handover { intents, commands, moves } = handover;
             clock.lap(|times| &mut times.events);
 
+            intents.routes.clear();
             stages.macroscale.run(view, intents);
             clock.lap(|times| &mut times.macroscale);
 
@@ -121,6 +124,9 @@ impl Simulation {
             }
             for model in &mut stages.mesoscale {
                 model.run(view, intents);
+            }
+            if let Some(field) = &stages.world_field {
+                field.run(view, intents);
             }
             clock.lap(|times| &mut times.mesoscale);
 
@@ -132,6 +138,7 @@ impl Simulation {
             stages.bodies.run(view, commands, moves);
             clock.lap(|times| &mut times.motion);
 
+            world.take_routes(&mut intents.routes);
             world.commit(among.then_some(intents), commands, moves);
             clock.lap(|times| &mut times.commit);
         });
@@ -232,6 +239,7 @@ impl Simulation {
             let no_way = macroscale.stranded().binary_search(&(row as u32)).is_ok();
             (macroscale.route(view, row), no_way)
         });
+        let guided = guide(view.routes.of(id), &intents.routes, id);
         intents.detour.copy_from_slice(&view.agents.detour);
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
         let mut perceived = Perceived::default();
@@ -243,9 +251,12 @@ impl Simulation {
                 perceived.looks.extend(more.looks);
                 model.run(view, intents);
             }
+            if let Some(field) = &self.stages.world_field {
+                field.run(view, intents);
+            }
         });
         let adapted = Vec2::new(intents.vx[row], intents.vy[row]);
-        let wants = Wants { preferred, route, no_way, perceived, adapted };
+        let wants = Wants { preferred, route, no_way, guided, perceived, adapted };
         let seen = local.model.explain(view, intents, row);
         Some(Explanation::new(view, self.world.origin, wants, &seen))
     }
@@ -362,6 +373,8 @@ impl Plan {
         }
         if self.map_changes != before {
             world.set_walls(build::walls(&self.map, world.origin, self.wall_range));
+            // Here and not where walls are set: a resumed run sets them too, and goes on with the routes that it had.
+            world.routes.clear();
         }
     }
 
@@ -394,11 +407,26 @@ impl Plan {
                 (agents.goal_x[row], agents.goal_y[row]) = local(*goal, world.origin).into();
             }
             agents.detour[row] = Detour::default();
+            world.routes.forget(agents.id[row]);
             if agents.status[row] == Status::Arrived {
                 (agents.status[row], agents.arrival[row]) = (Status::Walking, -1.0);
             }
         }
+        build::extend_to_goals(world);
     }
+}
+
+/// What an agent goes by once what is to change has changed, and whom it follows.
+fn guide(route: &Route, changes: &[RouteChange], id: u32) -> (Guide, Option<u32>) {
+    let change = changes.iter().find(|change| change.id == id);
+    let (guide, leader) = match change.map(|change| &change.to) {
+        None | Some(NewRoute::Next(_)) => (route.guide, route.next),
+        Some(NewRoute::Nothing) => (Guide::Nothing, 0),
+        Some(NewRoute::Goal) => (Guide::Goal, 0),
+        Some(NewRoute::Stops(_)) => (Guide::Stops, 0),
+        Some(NewRoute::Place { guide, leader, .. }) => (*guide, *leader),
+    };
+    (guide, (guide == Guide::Leader).then_some(leader))
 }
 
 /// A place in the world's coordinates.

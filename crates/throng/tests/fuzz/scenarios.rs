@@ -125,7 +125,11 @@ impl Writer<'_, '_> {
         let seed = self.draws.below(1 << 20);
         self.line(format_args!("seed = {seed}\ndt = {dt}\nuntil = {until}"));
         let (microscale, motion) = (self.model(Stage::Microscale), self.model(Stage::Motion));
-        let macroscale = self.model(Stage::Macroscale);
+        let mut macroscale = self.model(Stage::Macroscale);
+        // A map of random walls takes a hundred times as long as the rest of a case.
+        if macroscale == "map-field" && !self.draws.chance(0.1) {
+            macroscale = "straight".into();
+        }
         self.line(format_args!(
             "[pipeline]\nmacroscale = \"{macroscale}\"\nmicroscale = \"{microscale}\"\nmotion = \"{motion}\""
         ));
@@ -171,11 +175,19 @@ impl Writer<'_, '_> {
                     Kind::Whole => {
                         format!("{:.0}", self.draws.uniform(low, high.min(80.0) + 1.0).floor().min(high))
                     }
-                    Kind::Real if self.draws.chance(0.6) => {
+                    Kind::Drawn if self.draws.chance(0.3) => {
+                        let (a, b) = (self.draws.uniform(low, high), self.draws.uniform(low, high));
+                        match self.draws.below(3) {
+                            0 => format!("{{ uniform = [{}, {}] }}", a.min(b), a.max(b)),
+                            1 => format!("{{ normal = [{a}, 1.0], min = {}, max = {} }}", a.min(b), a.max(b)),
+                            _ => format!("{{ uniform = [{a}, {b}] }}"),
+                        }
+                    }
+                    Kind::Real | Kind::Drawn if self.draws.chance(0.6) => {
                         let default = if let Value::Number(number) = field.default { number } else { 1.0 };
                         (default * self.draws.magnitude(0.1, 10.0)).clamp(low, high).to_string()
                     }
-                    Kind::Real => {
+                    Kind::Real | Kind::Drawn => {
                         let smallest = if field.limit.low_included { low } else { low + 1e-6 };
                         self.number(smallest, high)
                     }
@@ -289,6 +301,13 @@ impl Writer<'_, '_> {
             })
             .collect();
         self.line(format_args!("walls = [{}]", walls.join(", ")));
+        let terrain: Vec<String> = (0..self.draws.pick(&[0, 0, 1, 3]))
+            .map(|_| {
+                let polygon = self.polygon();
+                format!("{{ polygon = {polygon}, cost = {} }}", self.number(1.0, 1000.0))
+            })
+            .collect();
+        self.line(format_args!("terrain = [{}]", terrain.join(", ")));
     }
 
     fn agents(&mut self) {

@@ -7,8 +7,9 @@ use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::params::Params;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, Mover, Status, World};
+use throng_macroscale::map_field::Planner;
 use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
-use throng_microscale::{Hrvo, Local, Microscale, Orca, Patience, Rows, Rvo, Unaware, Vo};
+use throng_microscale::{Hrvo, Hybrid, Local, Microscale, Orca, Patience, Rows, Rvo, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Bodies, Holonomic, Motion, Separation};
 
 /// Numbers of every size that the engine promises to stand: up to 1e6 m and 1e6 m/s.
@@ -102,7 +103,9 @@ fn params<P: Params>(draws: &mut Draws<'_>) -> P {
         let value = match field.kind {
             Kind::Flag => Value::Flag(draws.chance(0.5)),
             Kind::Whole => Value::Number(draws.pick(&[low, high, 1.0f64.max(low)])),
-            Kind::Real => Value::Number(draws.magnitude(low.max(1e-6), high.max(1e-6)).clamp(low, high)),
+            Kind::Real | Kind::Drawn => {
+                Value::Number(draws.magnitude(low.max(1e-6), high.max(1e-6)).clamp(low, high))
+            }
         };
         let _ = params.set(field.name, value);
     }
@@ -111,11 +114,12 @@ fn params<P: Params>(draws: &mut Draws<'_>) -> P {
 
 fn local(draws: &mut Draws<'_>) -> Box<dyn Microscale> {
     let patience: Patience = params(draws);
-    match draws.below(5) {
+    match draws.below(6) {
         0 => Box::new(Local { model: params::<Vo>(draws), patience }),
         1 => Box::new(Local { model: params::<Rvo>(draws), patience }),
         2 => Box::new(Local { model: params::<Hrvo>(draws), patience }),
         3 => Box::new(Local { model: params::<Orca>(draws), patience }),
+        4 => Box::new(Local { model: params::<Hybrid>(draws), patience }),
         _ => Box::new(Local { model: params::<Unaware>(draws), patience }),
     }
 }
@@ -131,6 +135,9 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
     };
     let mut bodies = Bodies::new(motion, params::<Separation>(draws));
     let mut ways = VisibilityGraph::default();
+    // To map random walls takes a hundred times as long as the rest of a case.
+    let mapped = draws.chance(0.1);
+    let mut field = Planner::from((params(draws), world.cohorts.iter().map(|_| params(draws)).collect()));
     let (mut intents, mut commands, mut moves) = (Intents::default(), Commands::default(), Moves::default());
     for step in 0..3 {
         let agents = world.agents.len();
@@ -140,6 +147,16 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
         ways.run(world.view(), &mut intents);
         if let Some(row) = (0..agents).find(|&row| !(intents.vx[row] + intents.vy[row]).is_finite()) {
             return Err(format!("in step {step}: no way for {:?}", world.agents.row(row)));
+        }
+        if mapped {
+            field.run(world.view(), &mut intents);
+            if let Some(row) = (0..agents).find(|&row| !(intents.vx[row] + intents.vy[row]).is_finite()) {
+                return Err(format!(
+                    "in step {step}: nowhere on the map field for {:?}",
+                    world.agents.row(row)
+                ));
+            }
+            world.take_routes(&mut intents.routes);
         }
         Straight.run(world.view(), &mut intents);
         local.run(world.view(), Rows::All, &intents, &mut commands);

@@ -4,12 +4,11 @@ use super::{Checker, FARTHEST, LARGEST, LONGEST_TIME, MOST_AGENTS};
 use crate::catalog::Stage;
 use crate::scenario::Settings;
 use crate::scenario::file::{CircleFile, CohortFile, GoalFile, GridFile, PlaceFile};
-use crate::scenario::number::Draw;
 use crate::scenario::path::KeyPath;
 use crate::scenario::place::Layout;
 use glam::DVec2;
 use std::collections::BTreeSet;
-use throng_core::params::Limit;
+use throng_core::params::{Draw, Limit};
 
 /// A checked cohort whose members have no place yet.
 pub(super) struct Draft<'a> {
@@ -34,6 +33,7 @@ pub(super) enum Target {
     Points(Vec<DVec2>),
     Antipodal(DVec2),
     Offset(DVec2),
+    Random(Vec<DVec2>),
     Area(Vec<DVec2>),
 }
 
@@ -183,25 +183,29 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn target(&mut self, path: &KeyPath, goal: &GoalFile) -> Option<Target> {
-        let GoalFile { point, points, antipodal, offset, polygon } = goal;
-        match (point, points, antipodal, offset, polygon) {
-            (Some(point), None, None, None, None) => {
+        let GoalFile { point, points, antipodal, offset, random, polygon } = goal;
+        match (point, points, antipodal, offset, random, polygon) {
+            (Some(point), None, None, None, None, None) => {
                 Some(Target::Point(self.point(&path.then("point"), *point)))
             }
-            (None, Some(points), None, None, None) => {
+            (None, Some(points), None, None, None, None) => {
                 Some(Target::Points(self.some_points(&path.then("points"), points)))
             }
-            (None, None, Some(center), None, None) => {
+            (None, None, Some(center), None, None, None) => {
                 Some(Target::Antipodal(self.point(&path.then("antipodal"), *center)))
             }
-            (None, None, None, Some(offset), None) => {
+            (None, None, None, Some(offset), None, None) => {
                 Some(Target::Offset(self.point(&path.then("offset"), *offset)))
             }
-            (None, None, None, None, Some(polygon)) => {
+            (None, None, None, None, Some(area), None) => {
+                Some(Target::Random(self.area(&path.then("random"), area)?))
+            }
+            (None, None, None, None, None, Some(polygon)) => {
                 Some(Target::Area(self.area(&path.then("polygon"), polygon)?))
             }
             _ => {
-                self.report.say(path, "needs exactly one of point, points, antipodal, offset, polygon");
+                self.report
+                    .say(path, "needs exactly one of point, points, antipodal, offset, random, polygon");
                 None
             }
         }

@@ -1,7 +1,7 @@
 //! What happens on the way.
 
 use super::cohorts::{Draft, Target};
-use super::settle::{Lasting, goals};
+use super::settle::{Chance, Lasting, goals};
 use super::{Checker, LONGEST_TIME};
 use crate::scenario::error::known;
 use crate::scenario::file::{EventFile, NamedObstacle, RetargetFile};
@@ -119,8 +119,10 @@ impl Checker<'_> {
                 Plan::Retarget { path, cohort, goal } => {
                     let starts: Vec<DVec2> =
                         cohorts[cohort].agents.iter().map(|agent| agent.position).collect();
-                    let goals = goals(&goal, &starts, areas);
                     let lasting = Lasting::new(&now, removed[index..].iter().flatten().map(String::as_str));
+                    let (first_id, region) = (drafts[cohort].first_id, &lasting.region);
+                    let chance = Chance { seed: self.file.seed, first_id, goal: index as u64 + 1, region };
+                    let goals = goals(&goal, &starts, areas, chance);
                     self.goals_are_free(&path, &drafts[cohort].name, &goal, &goals, &lasting);
                     Action::Retarget { cohort, goals }
                 }

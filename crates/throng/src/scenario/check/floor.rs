@@ -9,6 +9,10 @@ use crate::scenario::path::KeyPath;
 use crate::scenario::wkt;
 use glam::DVec2;
 use std::collections::BTreeSet;
+use throng_core::params::Limit;
+
+/// Ground that costs more is an obstacle.
+const DEAREST_GROUND: f64 = 1000.0;
 
 impl Checker<'_> {
     pub(super) fn map(&mut self) -> FloorPlan {
@@ -24,7 +28,8 @@ impl Checker<'_> {
             }
             walls.push(line);
         }
-        let plan = FloorPlan { walkable, obstacles, walls };
+        let terrain = self.terrain(&path.then("terrain"));
+        let plan = FloorPlan { walkable, obstacles, walls, terrain };
         if self.report.is_empty() {
             self.not_blocked(&plan);
         }
@@ -76,6 +81,16 @@ impl Checker<'_> {
             obstacles.push((name, ring));
         }
         obstacles
+    }
+
+    fn terrain(&mut self, path: &KeyPath) -> Vec<(Vec<DVec2>, f64)> {
+        let mut terrain = Vec::new();
+        for (index, piece) in self.file.map.terrain.iter().enumerate() {
+            let path = path.then(index);
+            self.number(&path.then("cost"), piece.cost, Limit::from(1.0).up_to(DEAREST_GROUND));
+            terrain.extend(self.area(&path.then("polygon"), &piece.polygon).map(|ring| (ring, piece.cost)));
+        }
+        terrain
     }
 
     fn not_blocked(&mut self, plan: &FloorPlan) {

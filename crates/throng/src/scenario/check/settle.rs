@@ -6,7 +6,7 @@ use super::{Checker, FARTHEST};
 use crate::scenario::file::OnArrival;
 use crate::scenario::map;
 use crate::scenario::path::KeyPath;
-use crate::scenario::place::{Layout, Scatter, Standing, jittered};
+use crate::scenario::place::{Layout, Scatter, Standing, bounds, jittered, outline};
 use crate::scenario::region::Region;
 use crate::scenario::{AgentStart, Cohort, FloorPlan, Goal};
 use glam::DVec2;
@@ -29,7 +29,9 @@ impl Checker<'_> {
         let lasting = Lasting::new(map, removed);
         let mut cohorts = Vec::new();
         for ((draft, radii), places) in drafts.iter().zip(radii).zip(places) {
-            let goals = goals(&draft.goal, &places, areas);
+            let chance =
+                Chance { seed: self.file.seed, first_id: draft.first_id, goal: 0, region: &lasting.region };
+            let goals = goals(&draft.goal, &places, areas, chance);
             self.goals_are_free(&draft.path.then("goal"), &draft.name, &draft.goal, &goals, &lasting);
             let goal_radius =
                 draft.file.goal_radius.unwrap_or_else(|| radii.iter().copied().fold(0.0, f64::max));
@@ -183,7 +185,7 @@ impl Checker<'_> {
 /// What stays on the map for good.
 pub(super) struct Lasting {
     map: FloorPlan,
-    region: Region,
+    pub region: Region,
 }
 
 impl Lasting {
@@ -219,12 +221,44 @@ fn radii_of_placed<'r>(drafts: &'r [Draft<'_>], radii: &'r [Vec<f64>]) -> impl I
     placed.flat_map(|(_, radii)| radii.iter().copied())
 }
 
-pub(super) fn goals(target: &Target, starts: &[DVec2], areas: &mut Vec<Vec<DVec2>>) -> Vec<Goal> {
+/// What goals are drawn with, where chance decides.
+#[derive(Clone, Copy)]
+pub(super) struct Chance<'a> {
+    pub seed: u64,
+    pub first_id: u32,
+    /// The how manieth goal of the agents it is.
+    pub goal: u64,
+    pub region: &'a Region,
+}
+
+impl Chance<'_> {
+    /// A free place in an area for each of so many agents; a corner of it where none is found.
+    fn places<'b>(&'b self, area: &'b [DVec2], count: usize) -> impl Iterator<Item = DVec2> + 'b {
+        let ((low, high), inside) = (bounds(area), Region::new(&outline(area)));
+        (self.first_id..).take(count).map(move |id| {
+            let mut draws = rng::stream(self.seed, id, self.goal, Purpose::Goal);
+            let place = || DVec2::new(draws.uniform(low.x, high.x), draws.uniform(low.y, high.y));
+            let mut tries = std::iter::repeat_with(place).take(TRIES);
+            tries.find(|&at| inside.is_free(at) && self.region.is_free(at)).unwrap_or(area[0])
+        })
+    }
+}
+
+/// How often a place is drawn before somebody is told that there is none.
+const TRIES: usize = 1000;
+
+pub(super) fn goals(
+    target: &Target,
+    starts: &[DVec2],
+    areas: &mut Vec<Vec<DVec2>>,
+    chance: Chance<'_>,
+) -> Vec<Goal> {
     match target {
         Target::Point(point) => vec![Goal::Point(*point); starts.len()],
         Target::Points(points) => points.iter().copied().map(Goal::Point).collect(),
         Target::Antipodal(center) => starts.iter().map(|&start| Goal::Point(2.0 * *center - start)).collect(),
         Target::Offset(offset) => starts.iter().map(|&start| Goal::Point(start + *offset)).collect(),
+        Target::Random(area) => chance.places(area, starts.len()).map(Goal::Point).collect(),
         Target::Area(area) => {
             areas.push(area.clone());
             vec![Goal::Area(areas.len() as u32 - 1); starts.len()]

@@ -3,10 +3,10 @@
 use super::{Checker, FARTHEST};
 use crate::scenario::file::Point;
 use crate::scenario::map;
-use crate::scenario::number::{Draw, Number};
+use crate::scenario::number::Number;
 use crate::scenario::path::KeyPath;
 use glam::DVec2;
-use throng_core::params::Limit;
+use throng_core::params::{Draw, Limit};
 
 impl Checker<'_> {
     pub(super) fn number(&mut self, path: &KeyPath, number: f64, limit: Limit) {

@@ -9,7 +9,7 @@ use throng_core::space::Wall;
 /// What a body may lack of its radius, as a share of it. Ways touch walls by design, and rounding must not close them.
 const SLACK: f64 = 0.005;
 /// What a body may lack of its radius and still be as free as one that lacks nothing, as a share of it. Less than the
-/// slack of tangents ([`super::nodes`]): whoever lacks more may be on no tangent at all, and takes any way that is clear.
+/// slack of tangents (`visibility_graph/nodes.rs`): whoever lacks more may be on no tangent at all, and takes any way that is clear.
 const ROOMY: f64 = 0.0005;
 /// The least radius, m: points would slip between walls that touch.
 const LEAST_RADIUS: f64 = 1e-5;
@@ -24,7 +24,7 @@ const CELL_ROUNDING: f64 = 1e-6;
 
 /// A wall in double precision.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     pub a: DVec2,
     pub b: DVec2,
     pub two_sided: bool,
@@ -32,7 +32,7 @@ pub(super) struct Segment {
 
 /// Free space for a body of one radius.
 #[derive(Debug)]
-pub(super) struct Space {
+pub(crate) struct Space {
     pub radius: f64,
     least: f64,
     pub walls: Vec<Segment>,
@@ -46,14 +46,15 @@ pub(super) struct Space {
 
 /// A place that a way may begin or end at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub at: DVec2,
     /// How far the nearest wall is, m, as long as it is less than the radius.
     clearance: f64,
 }
 
 impl Segment {
-    fn distance(&self, place: DVec2) -> f64 {
+    /// How far a place is from it, m.
+    pub fn distance(&self, place: DVec2) -> f64 {
         distance(place, self.a, self.b)
     }
 
@@ -291,7 +292,8 @@ impl Way {
     }
 }
 
-fn distance(place: DVec2, a: DVec2, b: DVec2) -> f64 {
+/// How far a place is from a segment, m.
+pub(crate) fn distance(place: DVec2, a: DVec2, b: DVec2) -> f64 {
     let along = b - a;
     let length = along.length_squared();
     let share = if length > 0.0 { ((place - a).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };

@@ -1,0 +1,371 @@
+//! # Large scale crowd simulation using a hybrid agent model (Park, Cao, Quek 2012), section 5
+//! Table 1 and figure 6: the time of a frame by agents and size of the grid. Figures 4 and 5 as numbers, and evacuation.
+//!
+//! Deviations: the paper gives neither sizes of cells, speeds nor weights; the scenario files say what was chosen. Its times
+//! are of a graphics card of 2009, ours of as many processor cores as there are. Figure 6 shows curves without numbers.
+
+use super::{Reproduction, Row, run_through};
+use crate::findings::{Finding, Side};
+use crate::statistics::{mean, median};
+use crate::watch;
+use anyhow::Context;
+use glam::DVec2;
+use throng::scenario::Overrides;
+use throng::simulation::StageTimes;
+use throng::{Scenario, Simulation, builtin};
+
+pub const TITLE: &str = "Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model";
+
+const TABLE_1: &str = "Table 1: time of a frame";
+const FIGURE_6: &str =
+    "Figure 6 as the paper: time of a frame, of it the fields of perception and the world field";
+const FIGURE_6_EASED: &str = "Figure 6 as it comes";
+const FIGURE_4: &str = "Figure 4: congestion avoidance";
+const FIGURE_5: &str = "Figure 5: cohesive movement";
+const EVACUATION: &str = "Evacuation";
+/// Side of a world cell, m.
+const CELL: f64 = 0.5;
+const GRIDS: [u32; 3] = [1024, 2048, 4096];
+/// Agents, and the paper's times on each grid, ms.
+const TIMES: [(usize, [f64; 3]); 3] =
+    [(5_000, [20.77, 28.87, 47.82]), (10_000, [38.83, 46.27, 63.14]), (15_000, [57.3, 65.68, 86.87])];
+const SEEDS: u64 = 5;
+/// Steps before those that are timed, and those.
+const WARM: usize = 20;
+const TIMED: usize = 30;
+/// Steps over which collisions are counted.
+const COUNTED: usize = 150;
+
+/// Runs all of it, or a short version.
+pub fn reproduce(quick: bool) -> anyhow::Result<Reproduction> {
+    let line = watch::Line::new();
+    let seeds = if quick { 1 } else { SEEDS };
+    let (mut rows, mut findings) = (Vec::new(), Vec::new());
+    crossing(quick, &line, &mut rows, &mut findings)?;
+    line.say("growth");
+    findings.extend(growth(quick)?);
+    line.say("collisions");
+    findings.push(collisions(if quick { 2_000 } else { 20_000 })?);
+    congestion(seeds, &line, &mut rows, &mut findings)?;
+    cohesion(seeds, &line, &mut rows, &mut findings)?;
+    evacuation(seeds, &line, &mut rows, &mut findings)?;
+    Ok(Reproduction { paper: TITLE, notes: notes(seeds, quick), rows, findings })
+}
+
+fn notes(seeds: u64, quick: bool) -> Vec<String> {
+    let mut notes = vec![
+        "The paper's machine: an NVIDIA GTX 295. Ours: all cores of this processor. Cells of half a metre, medians.".into(),
+        format!("Figures 4, 5 and evacuation: means over {seeds} seeds."),
+        "As the paper: everybody's field is solved. As it comes: where nobody is in the straight way it is not.".into(),
+    ];
+    if quick {
+        notes.push("SHORT VERSION: one seed, few sizes. Run without --quick for the whole.".into());
+    }
+    notes
+}
+
+/// People with random goals on a flat square.
+struct Crossing {
+    agents: usize,
+    /// m.
+    side: f64,
+    /// Whether everybody's field is solved.
+    all_solved: bool,
+    /// 0: all cores.
+    threads: usize,
+}
+
+/// ms.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    frame: f64,
+    perception: f64,
+    world_field: f64,
+}
+
+impl Crossing {
+    fn simulation(&self) -> anyhow::Result<Simulation> {
+        let side = self.side;
+        let square = format!("[[0, 0], [{side}, 0], [{side}, {side}], [0, {side}]]");
+        let set = [
+            ("agents.individuals.count", self.agents.to_string()),
+            ("agents.individuals.place", format!("{{ polygon = {square} }}")),
+            ("agents.individuals.goal", format!("{{ random = {square} }}")),
+            ("params.hybrid.shortcut", (!self.all_solved).to_string()),
+            ("until", "1e6".into()),
+        ];
+        let set = set.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        let scenario = scenario("hybrid-crossing", &Overrides { set, ..Overrides::default() })?;
+        Ok(Simulation::with_threads(&scenario, self.threads)?)
+    }
+
+    fn time(&self) -> anyhow::Result<Times> {
+        let mut simulation = self.simulation()?;
+        simulation.on_threads(|simulation| (0..WARM).for_each(|_| simulation.step()));
+        let (mut frame, mut perception, mut world_field) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..TIMED {
+            let before = simulation.timings().total;
+            simulation.on_threads(Simulation::step);
+            let after = simulation.timings().total;
+            let ms = |after: std::time::Duration, before| (after - before).as_secs_f64() * 1e3;
+            perception.push(ms(after.microscale, before.microscale));
+            world_field.push(ms(after.mesoscale, before.mesoscale));
+            let sum = |times: StageTimes| times.named().iter().map(|(_, time)| *time).sum();
+            frame.push(ms(sum(after), sum(before)));
+        }
+        Ok(Times { frame: median(frame), perception: median(perception), world_field: median(world_field) })
+    }
+}
+
+fn on_grid(agents: usize, grid: u32) -> Crossing {
+    Crossing { agents, side: f64::from(grid) * CELL, all_solved: true, threads: 0 }
+}
+
+fn row(
+    table: &'static str,
+    row: impl Into<String>,
+    metric: impl Into<String>,
+    unit: &'static str,
+    figures: [Option<f64>; 2],
+) -> Row {
+    let [paper, ours] = figures;
+    Row { table, row: row.into(), metric: metric.into(), unit, paper, ours }
+}
+
+/// Table 1, figure 6, and what follows from them.
+fn crossing(
+    quick: bool,
+    line: &watch::Line,
+    rows: &mut Vec<Row>,
+    findings: &mut Vec<Finding>,
+) -> anyhow::Result<()> {
+    let grids: &[u32] = if quick { &[1024, 4096] } else { &GRIDS };
+    let crowds: &[usize] = if quick { &[5_000] } else { &[1_000, 5_000, 10_000, 15_000, 20_000] };
+    let (mut solved_rows, mut eased_rows) = (Vec::new(), Vec::new());
+    let mut slowest = 0.0f64;
+    for &agents in crowds {
+        for &grid in grids {
+            line.say(&format!("{agents} agents on {grid} x {grid} cells"));
+            let as_it_comes = Crossing { all_solved: false, ..on_grid(agents, grid) }.time()?;
+            let solved = on_grid(agents, grid).time()?;
+            let name = format!("{agents} on {grid}²");
+            let paper = GRIDS.iter().position(|&other| other == grid).and_then(|index| {
+                TIMES.iter().find(|(count, _)| *count == agents).map(|(_, times)| times[index])
+            });
+            if let Some(paper) = paper {
+                rows.push(row(TABLE_1, &name, "as the paper: time", "ms", [Some(paper), Some(solved.frame)]));
+                rows.push(row(
+                    TABLE_1,
+                    &name,
+                    "as it comes: time",
+                    "ms",
+                    [Some(paper), Some(as_it_comes.frame)],
+                ));
+                slowest = slowest.max(solved.frame / paper);
+            }
+            for (table, times, rows) in
+                [(FIGURE_6, solved, &mut solved_rows), (FIGURE_6_EASED, as_it_comes, &mut eased_rows)]
+            {
+                let parts = [
+                    ("frame", times.frame),
+                    ("perception", times.perception),
+                    ("world field", times.world_field),
+                ];
+                for (part, time) in parts {
+                    rows.push(row(table, &name, format!("{part}: time"), "ms", [None, Some(time)]));
+                }
+            }
+        }
+    }
+    rows.extend(solved_rows);
+    rows.extend(eased_rows);
+    let claim = "Table 1: time of a frame over the paper's, at most";
+    findings.push(Finding::new(claim, slowest, Side::AtMost, 1.0));
+    Ok(())
+}
+
+/// How the time grows with the area, and per agent with the crowd: on the paper's grids, and at one density as it comes.
+fn growth(quick: bool) -> anyhow::Result<Vec<Finding>> {
+    let [few, many] = if quick { [1_000, 4_000] } else { [5_000, 20_000] };
+    let (small, large) = (GRIDS[0], GRIDS[2]);
+    let one = |crossing: Crossing| Crossing { threads: 1, ..crossing };
+    let mut findings = Vec::new();
+    for agents in if quick { vec![few] } else { TIMES.map(|(agents, _)| agents).to_vec() } {
+        let ratio = per_agent(&one(on_grid(agents, large)), &one(on_grid(agents, small)))?;
+        let claim = format!("time of a frame of {agents} on {large}² over {small}² cells");
+        findings.push(Finding::new(claim, ratio, Side::AtMost, 1.05));
+    }
+    let name = |how: &str| format!("time per agent of {many} over {few}, {how}");
+    for grid in if quick { &GRIDS[..1] } else { &GRIDS } {
+        let ratio = per_agent(&one(on_grid(many, *grid)), &one(on_grid(few, *grid)))?;
+        findings.push(Finding::new(
+            name(&format!("on {grid}² cells, as the paper")),
+            ratio,
+            Side::AtMost,
+            1.2,
+        ));
+    }
+    let thin =
+        |agents| Crossing { agents, side: (agents as f64 / 0.02).sqrt(), all_solved: false, threads: 1 };
+    let ratio = per_agent(&thin(many), &thin(few))?;
+    findings.push(Finding::new(name("at one density, as it comes"), ratio, Side::AtMost, 1.2));
+    Ok(findings)
+}
+
+/// The time per agent of one over that of another. In turns: a busy machine is slow for both alike.
+fn per_agent(one: &Crossing, other: &Crossing) -> anyhow::Result<f64> {
+    let time = |crossing: &Crossing| anyhow::Ok(crossing.time()?.frame / crossing.agents as f64);
+    let ratios = (0..3).map(|_| Ok(time(one)? / time(other)?)).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(median(ratios))
+}
+
+fn collisions(agents: usize) -> anyhow::Result<Finding> {
+    let side = 1024.0 * CELL * (agents as f64 / 20_000.0).sqrt();
+    let mut simulation = Crossing { agents, side, all_solved: false, threads: 0 }.simulation()?;
+    let mut collisions = 0;
+    for _ in 0..COUNTED {
+        simulation.step();
+        collisions += simulation.overlaps().collisions;
+    }
+    let per_thousand = collisions as f64 / COUNTED as f64 / (agents as f64 / 1000.0);
+    let claim =
+        format!("collisions per step and 1000 agents, {agents} crossing as densely as 20000 on 1024² cells");
+    Ok(Finding::new(claim, per_thousand, Side::AtMost, 0.1))
+}
+
+fn open(name: &str, seed: u64, set: &[(&str, &str)]) -> anyhow::Result<Simulation> {
+    let set = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    let changes = Overrides { seed: Some(seed), set, ..Overrides::default() };
+    Ok(Simulation::new(&scenario(name, &changes)?)?)
+}
+
+fn scenario(name: &str, changes: &Overrides) -> anyhow::Result<Scenario> {
+    let builtin = builtin::find(name).with_context(|| format!("there is no scenario `{name}`"))?;
+    Ok(builtin.open_with(changes)?)
+}
+
+/// Mean time from start to arrival of a cohort, s; who never arrives counts with the end.
+fn travel(simulation: &Simulation, cohorts: &[u16]) -> f64 {
+    let (world, end) = (simulation.world(), simulation.world().time());
+    let agents = &world.agents;
+    let present = (0..agents.len()).map(|row| (agents.cohort[row], agents.arrival[row], agents.start[row]));
+    let all = world.gone.iter().map(|gone| (gone.cohort, gone.arrival, gone.start)).chain(present);
+    let times = all
+        .filter(|(cohort, ..)| cohorts.contains(cohort))
+        .map(|(_, arrival, start)| if arrival >= 0.0 { f64::from(arrival - start) } else { end });
+    mean(&times.collect::<Vec<f64>>())
+}
+
+/// Figure 4: who goes round, and when all are there.
+fn congestion(
+    seeds: u64,
+    line: &watch::Line,
+    rows: &mut Vec<Row>,
+    findings: &mut Vec<Finding>,
+) -> anyhow::Result<()> {
+    const WALKERS: [u16; 2] = [1, 2];
+    let mut figures = Vec::new();
+    for (name, set) in
+        [("all shortest", &[("agents.wary.params.map-field.congestion", "0")][..]), ("mixed", &[])]
+    {
+        let (mut round, mut time) = (Vec::new(), Vec::new());
+        for seed in 1..=seeds {
+            line.say(&format!("congestion, {name}, seed {seed} of {seeds}"));
+            let mut simulation = open("hybrid-congestion", seed, set)?;
+            let mut above = vec![false; simulation.agents()];
+            while !simulation.is_done() {
+                simulation.step();
+                let frame = simulation.frame();
+                for row in (0..frame.len()).filter(|&row| frame.position(row).y > 28.0) {
+                    above[frame.id[row] as usize] |= (20.0..40.0).contains(&frame.position(row).x);
+                }
+            }
+            round.push(above.iter().filter(|&&above| above).count() as f64 / 48.0);
+            time.push(travel(&simulation, &WALKERS));
+        }
+        rows.push(row(FIGURE_4, name, "part that goes round", "", [None, Some(mean(&round))]));
+        rows.push(row(FIGURE_4, name, "mean time to arrive", "s", [None, Some(mean(&time))]));
+        figures.push((mean(&round), mean(&time)));
+    }
+    let [(none, surge), (some, mixed)] = figures[..] else { return Ok(()) };
+    let claim = "Figure 4: part of all that goes round with mixed preferences, less that without";
+    findings.push(Finding::new(claim, some - none, Side::AtLeast, 0.25));
+    let claim = "Figure 4: mean time to arrive, mixed over all shortest";
+    findings.push(Finding::new(claim, mixed / surge, Side::AtMost, 1.0));
+    Ok(())
+}
+
+/// Figure 5: how far members of a group are from one another while they walk.
+fn cohesion(
+    seeds: u64,
+    line: &watch::Line,
+    rows: &mut Vec<Row>,
+    findings: &mut Vec<Finding>,
+) -> anyhow::Result<()> {
+    let names = ["east", "northeast", "north", "northwest", "west", "southwest", "south", "southeast"];
+    let apart: Vec<String> = names.iter().map(|name| format!("agents.{name}.together")).collect();
+    let apart: Vec<(&str, &str)> = apart.iter().map(|key| (key.as_str(), "false")).collect();
+    let mut figures = Vec::new();
+    for (name, set) in [("without cohesion", &apart[..]), ("with cohesion", &[])] {
+        let mut distances = Vec::new();
+        for seed in 1..=seeds {
+            line.say(&format!("{name}, seed {seed} of {seeds}"));
+            let mut simulation = open("hybrid-cohesive", seed, set)?;
+            let mut pairs = Vec::new();
+            // While nobody has arrived: whoever has left is near nobody.
+            while !simulation.is_done() && simulation.arrived() == 0 {
+                simulation.step();
+                pairs.extend(within_groups(&simulation));
+            }
+            run_through(&mut simulation);
+            distances.push(mean(&pairs));
+        }
+        rows.push(row(FIGURE_5, name, "mean distance within groups", "m", [None, Some(mean(&distances))]));
+        figures.push(mean(&distances));
+    }
+    let claim = "Figure 5: mean distance within groups, with cohesion over without";
+    findings.push(Finding::new(claim, figures[1] / figures[0], Side::AtMost, 0.5));
+    Ok(())
+}
+
+/// Between all who are of one cohort.
+fn within_groups(simulation: &Simulation) -> Vec<f64> {
+    let frame = simulation.frame();
+    let place = |row: usize| -> DVec2 { frame.position(row) };
+    let mut distances = Vec::new();
+    for a in 0..frame.len() {
+        let mates = (a + 1..frame.len()).filter(|&b| frame.cohort[a] == frame.cohort[b]);
+        distances.extend(mates.map(|b| place(a).distance(place(b))));
+    }
+    distances
+}
+
+/// Those who know the exit, those who follow them, and those who have nobody to follow.
+fn evacuation(
+    seeds: u64,
+    line: &watch::Line,
+    rows: &mut Vec<Row>,
+    findings: &mut Vec<Finding>,
+) -> anyhow::Result<()> {
+    let nobody_knows = [("agents.staff.params.map-field.knows", "false")];
+    let (mut staff, mut led, mut lost) = (Vec::new(), Vec::new(), Vec::new());
+    for seed in 1..=seeds {
+        line.say(&format!("evacuation, seed {seed} of {seeds}"));
+        let mut simulation = open("hybrid-evacuation", seed, &[])?;
+        run_through(&mut simulation);
+        staff.push(travel(&simulation, &[0]));
+        led.push(travel(&simulation, &[1]));
+        let mut simulation = open("hybrid-evacuation", seed, &nobody_knows)?;
+        run_through(&mut simulation);
+        lost.push(travel(&simulation, &[1]));
+    }
+    let [staff, led, lost] = [staff, led, lost].map(|times| mean(&times));
+    for (name, time) in [("who know", staff), ("who follow", led), ("with nobody to follow", lost)] {
+        rows.push(row(EVACUATION, name, "mean time to leave", "s", [None, Some(time)]));
+    }
+    let claim = "Evacuation: those who follow over those who know";
+    findings.push(Finding::new(claim, led / staff, Side::AtMost, 1.5));
+    let claim = "Evacuation: with nobody to follow over those who follow";
+    findings.push(Finding::new(claim, lost / led, Side::AtLeast, 1.0));
+    Ok(())
+}

@@ -1,0 +1,577 @@
+//! # Map field (Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model)
+//! Sections 3.1, 4.1 and 4.3: a coarse grid of the map with obstacles and ground costs, A* routes that are made once and
+//! followed, and individuals who differ in what they prefer and in what they know.
+//!
+//! - **Cells** are eight world cells a side, 4 m. The paper says nothing of walls that cut through one; here such a cell is
+//!   split (`grid`), so that doors and thin walls are what they are.
+//! - **Routes** are state ([`throng_core::world::Routes`]): made when somebody sets off, and again when its goal or the map
+//!   has changed, when it was pushed to where it sees neither the next stop nor the last one, or when its preference asks for
+//!   it. The search runs from the goal, so that all who ask in one step for the same goal share it; who asks alone gets A*.
+//!   Cells' middles are not walked over: a way is pulled taut against walls (`routes`), and an agent heads for the first stop
+//!   that it does not see past. Whoever sees its goal needs no search.
+//! - **Path preference**: the paper searches again when "a waypoint is determined to be in congested area". Its waypoints
+//!   are cells; ours are corners, so the route is looked at in every cell that it passes within the next 24 m. The new route
+//!   is taken if it is a tenth cheaper than what is left of the old one, both at what cells cost now: without that people would
+//!   turn back and forth. A cell's cost grows with its density from `threshold` on and not below: a loose crowd is no
+//!   obstacle, and a cost for everybody would send everybody another way.
+//! - **Knowledge**: see `individuals`. The paper has leaders register in the map field; they are found by the neighbour index,
+//!   which has them anyway. Only one who wants to about the same place is a leader. Following is remembered for a moment,
+//!   so that one who goes around a corner is followed to where it was seen last.
+//! - The way around a crowd on an open plane is looked for within the starts and goals of everybody, if these are not too far
+//!   apart for cells of that size.
+//! - Jams that a mesoscale model tells of ([`throng_core::world::Jam`]) are not looked at: the map field has its own counts.
+//!
+//! Weighed and left: each connected part of a cell as one node (ten times fewer nodes, but then the length of a way is a guess,
+//! and a second search has to find the way through the parts).
+
+mod crowd;
+mod grid;
+mod individuals;
+mod routes;
+
+use crate::Macroscale;
+use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
+use crowd::Crowd;
+use glam::Vec2;
+use grid::{Grid, Node};
+use individuals::{Naive, looks_around};
+use rayon::prelude::*;
+use routes::{Aversion, Costs, Entry, Scratch};
+use std::sync::Mutex;
+use throng_core::CHUNK;
+use throng_core::handover::Intents;
+use throng_core::params::Draw;
+use throng_core::world::{Guide, NewRoute, Route, RouteChange, View};
+
+throng_core::params! {
+    /// Routes over a coarse grid of the map, made once and followed; some mind crowds, and some do not know the way.
+    pub struct MapField("map-field") {
+        /// Side of the map's cells: eight cells of the world field. One for all: a cohort's own value does nothing.
+        cell: f32 = 4.0, "m", Limit::from(0.25).up_to(1000.0);
+        /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest way.
+        congestion: Draw = Draw::Fixed(0.0), "", Limit::from(0.0).up_to(1000.0);
+        /// From this density on a place ahead is congested.
+        threshold: f32 = 1.0, "1/m2", Limit::above(0.0).up_to(100.0);
+        /// Time between looks at the crowd ahead.
+        attention: f32 = 2.0, "s", Limit::from(0.0).up_to(1e6);
+        /// Whether the map is known. Others follow those who know it, or a crowd, or try their luck.
+        knows: bool = true, "", Limit::from(0.0);
+        /// How far those who do not know the map look for somebody to follow.
+        follow: f32 = 12.0, "m", Limit::above(0.0).up_to(100.0);
+        /// Length of the mean heading from which on a crowd moves alike: 1 where all have one direction.
+        coherence: f32 = 0.7, "", Limit::from(0.0).up_to(1.0);
+        /// From this density on those in a cell are a crowd.
+        crowd: f32 = 0.3, "1/m2", Limit::from(0.0).up_to(100.0);
+    }
+}
+
+/// How often somebody looks whether it still sees the next stop, and the one after that, s.
+const LOOKS: f32 = 0.3;
+/// Nearer than this to a stop it looks all the time, m.
+const NEAR: f32 = 1.0;
+/// Nearer than this it is at a stop, m.
+const AT: f32 = 0.1;
+/// Nearer than this to a stop, somebody who minds ground or crowds may go on to the next one, m.
+const PASSED: f32 = 2.0;
+/// How far ahead a way is looked at for crowds, in cells.
+const LOOK_AHEAD: f32 = 6.0;
+/// How much wider than its narrowest member a class of radii may be that shares a map, as a factor. Parts of cells are coarser
+/// than the difference.
+const WIDEST_CLASS: f32 = 1.25;
+/// A new way that costs more than this part of the old one is not worth it.
+const WORTH_IT: f64 = 0.9;
+
+/// The model at work.
+#[derive(Debug)]
+pub struct Planner {
+    /// The scenario's.
+    all: MapField,
+    /// By cohort.
+    params: Vec<MapField>,
+    /// What the grids were made for.
+    made_for: Option<(u64, Option<[Vec2; 2]>)>,
+    /// By radius; few.
+    grids: Vec<(f32, Grid)>,
+    crowd: Crowd,
+    /// Memory of searches, one for each that runs at the same time.
+    scratch: Mutex<Vec<Scratch>>,
+    /// By chunk of rows.
+    notes: Vec<Notes>,
+    stranded: Vec<u32>,
+}
+
+/// What comes up while a chunk of rows follows its routes.
+#[derive(Debug, Default)]
+struct Notes {
+    asks: Vec<Ask>,
+    changes: Vec<RouteChange>,
+}
+
+/// Who needs a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ask {
+    key: Key,
+    row: usize,
+    why: Why,
+}
+
+/// Those with one of these share a search. Numbers are told apart by their bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    radius: u32,
+    goal: GoalKey,
+    aversion: u32,
+    threshold: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// It has no way, or has lost it.
+    NoRoute,
+    /// Its way is congested.
+    Congested,
+}
+
+/// What a row does next.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    /// It waits until its time has come, or for good.
+    Stay,
+    /// To where its way ends.
+    End(Vec2),
+    /// Past this place, and on.
+    Through(Vec2),
+}
+
+/// One who knows the map.
+#[derive(Clone, Copy)]
+struct Walker<'a> {
+    view: View<'a>,
+    row: usize,
+    grid: &'a Grid,
+    target: Target,
+    params: &'a MapField,
+    aversion: f32,
+}
+
+impl From<(MapField, Vec<MapField>)> for Planner {
+    /// From the scenario's parameters and those of every cohort.
+    fn from((all, cohorts): (MapField, Vec<MapField>)) -> Planner {
+        Planner {
+            all,
+            params: cohorts,
+            made_for: None,
+            grids: Vec::new(),
+            crowd: Crowd::new(all.cell),
+            scratch: Mutex::default(),
+            notes: Vec::new(),
+            stranded: Vec::new(),
+        }
+    }
+}
+
+impl Macroscale for Planner {
+    fn run(&mut self, view: View<'_>, out: &mut Intents) {
+        out.routes.clear();
+        self.stranded.clear();
+        self.learn_map(view);
+        self.count_crowd(view);
+        self.follow(view, out);
+        self.answer(view, out);
+        self.stranded.sort_unstable();
+        self.notes.iter_mut().for_each(|notes| out.routes.append(&mut notes.changes));
+    }
+
+    fn stranded(&self) -> &[u32] {
+        &self.stranded
+    }
+
+    fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
+        self.learn_map(view);
+        let (from, target) = (view.position(row), target(view, row));
+        let route = view.routes.of(view.agents.id[row]);
+        let stops = match (self.grid(view, row), route.guide) {
+            (None, _) | (_, Guide::Goal) => vec![target.aim],
+            (_, Guide::Stops) => route.stops.get(route.next as usize..).unwrap_or_default().to_vec(),
+            (_, Guide::Leader | Guide::Crowd | Guide::Chance) => route.stops.clone(),
+            (Some(grid), Guide::Nothing) if grid.sees(from, target.reach) => vec![target.aim],
+            (Some(_), Guide::Nothing) => {
+                let ask = Ask { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute };
+                self.search(view, &[ask]).remove(0)?
+            }
+        };
+        Some(std::iter::once(from).chain(stops).collect())
+    }
+}
+
+impl Planner {
+    /// What a row's cohort says, or the scenario where it says nothing.
+    fn params(&self, view: View<'_>, row: usize) -> &MapField {
+        self.params.get(view.agents.cohort[row] as usize).unwrap_or(&self.all)
+    }
+
+    /// How much a row minds crowds.
+    fn aversion(&self, view: View<'_>, row: usize) -> f32 {
+        let congestion = self.params(view, row).congestion;
+        if let Draw::Fixed(all) = congestion {
+            return all as f32;
+        }
+        // In steps of an eighth, so that those who are nearly alike share their searches.
+        (congestion.of(view.seed, view.agents.id[row], 0) * 8.0).round() / 8.0
+    }
+
+    /// Makes the grids that those who are here need, once for a map: later on nobody is added.
+    fn learn_map(&mut self, view: View<'_>) {
+        let map = Some((view.map_version, view.extent));
+        if self.made_for == map {
+            return;
+        }
+        self.made_for = map;
+        self.grids.clear();
+        let minded = self.params.iter().any(|params| params.congestion.high() > 0.0);
+        if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {
+            return;
+        }
+        let planned: Vec<f32> = (0..view.agents.len()).map(|row| view.planned_radius(row)).collect();
+        let radii = throng_core::world::radius_classes(&planned, WIDEST_CLASS);
+        let grid = |radius: f32| (radius, Grid::new(view, radius, self.all.cell));
+        self.grids = radii.into_iter().map(grid).collect();
+    }
+
+    /// The map for a row; `None` where nothing is in anybody's way.
+    fn grid(&self, view: View<'_>, row: usize) -> Option<&Grid> {
+        if self.grids.is_empty() {
+            return None;
+        }
+        let radius = view.planned_radius(row);
+        let class = self.grids.partition_point(|&(class, _)| class < radius);
+        self.grids.get(class).map(|(_, grid)| grid)
+    }
+
+    /// Counts the crowd in steps in which somebody looks at it.
+    fn count_crowd(&mut self, view: View<'_>) {
+        let minds = |params: &MapField| params.congestion.high() > 0.0 || !params.knows;
+        if self.grids.is_empty() || !self.params.iter().any(minds) {
+            return;
+        }
+        let looks = |row: usize| {
+            let (params, route) = (self.params(view, row), view.routes.of(view.agents.id[row]));
+            let minds = params.congestion.high() > 0.0
+                && (due(view, row, params.attention) || looks(view, row, route));
+            minds || !params.knows && looks_around(view, row, route)
+        };
+        if (0..view.agents.len()).into_par_iter().with_min_len(CHUNK).any(looks) {
+            self.crowd.count(view);
+        }
+    }
+
+    /// Everybody goes on where it has a way, and notes what it needs where it has none.
+    fn follow(&mut self, view: View<'_>, out: &mut Intents) {
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.resize_with(notes.len().max(view.agents.len().div_ceil(CHUNK)), Notes::default);
+        let columns = (
+            out.vx.par_chunks_mut(CHUNK),
+            out.vy.par_chunks_mut(CHUNK),
+            out.aim.par_chunks_mut(CHUNK),
+            notes.par_iter_mut(),
+        );
+        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim, notes))| {
+            for (i, aim) in aim.iter_mut().enumerate() {
+                let row = chunk * CHUNK + i;
+                let next = self.next(view, row, notes);
+                (vx[i], vy[i]) = next.velocity(view, row, aim).into();
+            }
+        });
+        self.notes = notes;
+    }
+
+    /// What a row does next, as far as it knows.
+    #[inline]
+    fn next(&self, view: View<'_>, row: usize, notes: &mut Notes) -> Next {
+        if waits(view, row) {
+            return Next::Stay;
+        }
+        let target = target(view, row);
+        let Some(grid) = self.grid(view, row).filter(|_| target.reach != view.position(row)) else {
+            return Next::End(target.aim);
+        };
+        let (params, id) = (self.params(view, row), view.agents.id[row]);
+        let naive = Naive { view, row, grid, target, params };
+        let (next, change) = if params.knows || naive.has_found_goal() {
+            let aversion = self.aversion(view, row);
+            self.with_map(Walker { view, row, grid, target, params, aversion }, notes)
+        } else {
+            self.without_map(naive)
+        };
+        notes.changes.extend(change.map(|to| RouteChange { id, to }));
+        next
+    }
+
+    fn with_map(&self, walker: Walker<'_>, notes: &mut Notes) -> (Next, Option<NewRoute>) {
+        let Walker { view, row, target, .. } = walker;
+        let route = view.routes.of(view.agents.id[row]);
+        let is_known = match route.guide {
+            Guide::Goal => true,
+            Guide::Stops => walker.leads_to_goal(route),
+            Guide::Nothing | Guide::Leader | Guide::Crowd | Guide::Chance => false,
+        };
+        if !is_known {
+            return if walker.sees_goal() {
+                (Next::End(target.aim), Some(NewRoute::Goal))
+            } else {
+                notes.asks.push(Ask { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute });
+                (Next::Stay, None)
+            };
+        }
+        let aware =
+            |why: Why| Ask { key: key(view, row, walker.aversion, walker.params.threshold), row, why };
+        let Some(stop) = walker.stop(route) else {
+            if walker.sees_goal() {
+                return (Next::End(target.aim), Some(NewRoute::Goal));
+            }
+            notes.asks.push(aware(Why::NoRoute));
+            return (Next::Stay, None);
+        };
+        if walker.aversion > 0.0
+            && due(view, row, walker.params.attention)
+            && self.is_congested(walker, route, stop)
+        {
+            notes.asks.push(aware(Why::Congested));
+        }
+        let change = (route.guide == Guide::Stops && stop != route.next).then_some(NewRoute::Next(stop));
+        (walker.heading(route, stop), change)
+    }
+
+    /// Whether a place ahead on the way is congested.
+    fn is_congested(&self, walker: Walker<'_>, route: &Route, stop: u32) -> bool {
+        let Walker { view, row, params, .. } = walker;
+        let mut at = view.position(row);
+        let mut left = LOOK_AHEAD * self.all.cell;
+        let goal = [walker.target.reach];
+        let ahead = if route.guide == Guide::Goal {
+            &goal
+        } else {
+            route.stops.get(stop as usize..).unwrap_or_default()
+        };
+        for &stop in ahead {
+            let length = at.distance(stop);
+            let step = (stop - at) * (self.all.cell / length.max(self.all.cell * 1e-3));
+            let cells = length.min(left) / self.all.cell;
+            let places = cells.ceil() as usize;
+            let crowded = |place: usize| {
+                let place = at + step * cells.min(place as f32);
+                self.crowd.density_beside(row, place) >= params.threshold
+            };
+            if (1..=places).any(crowded) {
+                return true;
+            }
+            left -= length;
+            if left <= 0.0 {
+                return false;
+            }
+            at = stop;
+        }
+        false
+    }
+
+    /// Searches for everybody who has asked, and lets them go on.
+    fn answer(&mut self, view: View<'_>, out: &mut Intents) {
+        let mut asks: Vec<Ask> = self.notes.iter_mut().flat_map(|notes| notes.asks.drain(..)).collect();
+        if asks.is_empty() {
+            return;
+        }
+        asks.sort_unstable_by_key(|ask| (ask.key, view.agents.id[ask.row]));
+        let shared: Vec<&[Ask]> = asks.chunk_by(|a, b| a.key == b.key).collect();
+        let found: Vec<Option<Vec<Vec2>>> =
+            shared.par_iter().flat_map_iter(|asks| self.search(view, asks)).collect();
+        for (ask, stops) in asks.iter().zip(found) {
+            self.take(view, *ask, stops, out);
+        }
+    }
+
+    fn take(&mut self, view: View<'_>, ask: Ask, stops: Option<Vec<Vec2>>, out: &mut Intents) {
+        let (row, id) = (ask.row, view.agents.id[ask.row]);
+        // What it noted for a route that it leaves now.
+        let Some(notes) = self.notes.get_mut(row / CHUNK) else { return };
+        let next = match (stops, ask.why) {
+            (None, Why::Congested) => return,
+            (None, Why::NoRoute) => {
+                self.stranded.push(row as u32);
+                if view.routes.of(id).guide != Guide::Nothing {
+                    notes.changes.push(RouteChange { id, to: NewRoute::Nothing });
+                }
+                Next::Stay
+            }
+            (Some(stops), _) => {
+                let next = match stops[..] {
+                    [stop] => Next::End(stop),
+                    _ => Next::Through(stops[0]),
+                };
+                notes.changes.retain(|change| change.id != id);
+                notes.changes.push(RouteChange { id, to: NewRoute::Stops(stops) });
+                next
+            }
+        };
+        (out.vx[row], out.vy[row]) = next.velocity(view, row, &mut out.aim[row]).into();
+    }
+
+    /// The ways of those who share a search, in their order; `None` where there is none, or none that is worth it.
+    fn search(&self, view: View<'_>, asks: &[Ask]) -> Vec<Option<Vec<Vec2>>> {
+        let Ask { key, row: first, .. } = asks[0];
+        let Some(grid) = self.grid(view, first) else { return vec![None; asks.len()] };
+        let (weight, threshold) = (f32::from_bits(key.aversion), f32::from_bits(key.threshold));
+        let crowd = (weight > 0.0).then_some(Aversion { crowd: &self.crowd, weight, threshold });
+        let costs = Costs { grid, crowd };
+        let entries = entries(view, first, grid);
+        let mut regions: Vec<u32> = entries.iter().map(|entry| grid.region(entry.node)).collect();
+        regions.sort_unstable();
+        regions.dedup();
+        let starts: Vec<Option<Node>> =
+            asks.par_iter().map(|ask| start(view, ask.row, grid, &regions)).collect();
+        let wanted: Vec<Node> = starts.iter().flatten().copied().collect();
+        if wanted.is_empty() {
+            return vec![None; asks.len()];
+        }
+        let mut scratch = self.scratch.lock().ok().and_then(|mut pool| pool.pop()).unwrap_or_default();
+        scratch.search(&costs, &entries, &wanted);
+        let way = |(ask, start): (&Ask, &Option<Node>)| {
+            let from = grid.space.place(view.position(ask.row).as_dvec2()).at;
+            let stops = scratch.stops(&costs, &entries, from, (*start)?);
+            (ask.why == Why::NoRoute || is_worth_it(view, ask.row, &costs, &stops)).then_some(stops)
+        };
+        let ways = asks.par_iter().zip(&starts).map(way).collect();
+        if let Ok(mut pool) = self.scratch.lock() {
+            pool.push(scratch);
+        }
+        ways
+    }
+}
+
+/// Whether a new way is enough cheaper than what is left of the old one.
+fn is_worth_it(view: View<'_>, row: usize, costs: &Costs<'_>, stops: &[Vec2]) -> bool {
+    let route = view.routes.of(view.agents.id[row]);
+    let from = view.position(row);
+    let old = match route.guide {
+        Guide::Stops => costs.of_way(from, route.stops.get(route.next as usize..).unwrap_or_default()),
+        _ => costs.of_way(from, &[target(view, row).reach]),
+    };
+    costs.of_way(from, stops) <= WORTH_IT * old
+}
+
+/// Where a row's goal is entered, and from which nodes.
+fn entries(view: View<'_>, row: usize, grid: &Grid) -> Vec<Entry> {
+    let entry = |goal: glam::DVec2| {
+        let place = grid.space.place(goal);
+        grid.around(&place).into_iter().map(move |node| Entry { node, at: goal })
+    };
+    goals(view, row).into_iter().flat_map(entry).collect()
+}
+
+/// The nearest node that a row can get to and that has a way to the goal, by the regions in which that is entered.
+fn start(view: View<'_>, row: usize, grid: &Grid, regions: &[u32]) -> Option<Node> {
+    let place = grid.space.place(view.position(row).as_dvec2());
+    grid.around(&place).into_iter().find(|&node| regions.binary_search(&grid.region(node)).is_ok())
+}
+
+fn key(view: View<'_>, row: usize, aversion: f32, threshold: f32) -> Key {
+    Key {
+        radius: view.planned_radius(row).to_bits(),
+        goal: goal_key(view, row),
+        aversion: aversion.to_bits(),
+        threshold: if aversion > 0.0 { threshold.to_bits() } else { 0 },
+    }
+}
+
+/// Whether it is a row's turn to do what everybody does every so often, s; not all in one step.
+#[inline]
+fn due(view: View<'_>, row: usize, every: f32) -> bool {
+    let steps = (every / view.dt).clamp(1.0, 1e9) as u64;
+    (view.step + u64::from(view.agents.id[row])).is_multiple_of(steps)
+}
+
+/// Whether a row looks now where its next stops are: every so often, and near to one all the time.
+fn looks(view: View<'_>, row: usize, route: &Route) -> bool {
+    let Some(stop) = route.stops.get(route.next as usize) else { return due(view, row, LOOKS) };
+    let near = NEAR + 2.0 * view.agents.preferred_speed[row] * view.dt;
+    due(view, row, LOOKS) || stop.distance_squared(view.position(row)) < near * near
+}
+
+impl Walker<'_> {
+    fn sees(&self, place: Vec2) -> bool {
+        self.grid.sees(self.view.position(self.row), place)
+    }
+
+    /// Whether the goal is in sight, and nothing on the way to it a reason to take another.
+    fn sees_goal(&self) -> bool {
+        let (from, to) = (self.view.position(self.row).as_dvec2(), self.target.reach.as_dvec2());
+        let ground = Costs { grid: self.grid, crowd: None };
+        self.sees(self.target.reach)
+            && (!self.grid.has_terrain() || ground.along(from, to) <= from.distance(to) * (1.0 + 1e-6))
+    }
+
+    /// Whether a route ends where the agent wants to. Of an area every entry is as good as another.
+    fn leads_to_goal(&self, route: &Route) -> bool {
+        let area = self.view.cohorts[self.view.agents.cohort[self.row] as usize].area.is_some();
+        route.stops.last().is_some_and(|&last| area || last == self.target.reach)
+    }
+
+    /// The stop to head for next; `None` where the agent has lost its way.
+    fn stop(&self, route: &Route) -> Option<u32> {
+        let next = route.next;
+        if !looks(self.view, self.row, route) {
+            return Some(next);
+        }
+        if route.guide == Guide::Goal {
+            return self.sees(self.target.reach).then_some(0);
+        }
+        let at = |stop: u32| route.stops.get(stop as usize).copied();
+        if at(next + 1).is_some_and(|after| self.may_go_on(route.stops[next as usize], after)) {
+            return Some(next + 1);
+        }
+        if at(next).is_some_and(|stop| self.sees(stop)) {
+            // At a stop from which the next cannot be seen: the way leads nowhere.
+            let is_end = at(next + 1).is_none() || !self.is_at(route.stops[next as usize]);
+            return is_end.then_some(next);
+        }
+        // Pushed aside: often the last one is still in sight.
+        let last = next.checked_sub(1)?;
+        at(last).is_some_and(|stop| self.sees(stop)).then_some(last)
+    }
+
+    fn is_at(&self, stop: Vec2) -> bool {
+        let step = self.view.agents.preferred_speed[self.row] * self.view.dt;
+        stop.distance(self.view.position(self.row)) < AT.max(step)
+    }
+
+    /// Whether the agent may leave a stop out and head for the one after it. On a way around costly ground or a crowd only
+    /// where it has come near, or is past it.
+    fn may_go_on(&self, stop: Vec2, after: Vec2) -> bool {
+        let here = self.view.position(self.row);
+        let careful = self.grid.has_terrain() || self.aversion > 0.0;
+        let passed =
+            || here.distance_squared(stop) < PASSED * PASSED || (here - stop).dot(after - stop) > 0.0;
+        (!careful || passed()) && self.sees(after)
+    }
+
+    fn heading(&self, route: &Route, stop: u32) -> Next {
+        match (route.guide, route.stops.get(stop as usize)) {
+            (Guide::Stops, Some(&place)) if stop as usize + 1 < route.stops.len() => Next::Through(place),
+            (Guide::Stops, Some(&place)) => Next::End(place),
+            _ => Next::End(self.target.aim),
+        }
+    }
+}
+
+impl Next {
+    /// The velocity, and the place that it leads to.
+    #[inline]
+    fn velocity(self, view: View<'_>, row: usize, aim: &mut Vec2) -> Vec2 {
+        let velocity;
+        (velocity, *aim) = match self {
+            Next::Stay => (Vec2::ZERO, view.position(row)),
+            Next::End(place) => (to_end(view, row, place), place),
+            Next::Through(place) => (through(view, row, place), place),
+        };
+        velocity
+    }
+}

@@ -1,0 +1,419 @@
+//! The field of one agent: discomfort, cost and what is left of its way, in 16 by 16 cells along the way it wants to go.
+
+use super::eikonal::{self, BLOCKED, Cells, Problem, Rim, SIDE, Sills};
+use crate::around::Others;
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
+use glam::Vec2;
+use throng_core::geom::{det, left};
+use throng_core::space::{Blob, Wall};
+
+/// Half of the cells a side: the agent stands in the middle, where four cells meet.
+const HALF: f32 = SIDE as f32 / 2.0;
+/// A place where the body would touch a wall counts as so many.
+const TOUCHED: f32 = 3.0;
+
+/// How an agent weighs its ways, see [`Hybrid`](super::Hybrid).
+#[derive(Clone, Copy, Debug)]
+pub struct Weights {
+    pub length: f32,
+    pub time: f32,
+    pub discomfort: f32,
+    pub cohesion: f32,
+}
+
+impl Weights {
+    /// Of a metre that nobody makes uncomfortable.
+    pub fn cost_of_a_metre(&self, speed: f32) -> f32 {
+        // Somebody must get somewhere, whatever it says of its weights.
+        (self.length + self.time / speed).max(1e-3)
+    }
+}
+
+/// What an agent perceives. Lines lie across its way, the first one behind it; columns from its left to its right.
+#[derive(Clone, Debug)]
+pub struct Perception {
+    /// Whether it was needed.
+    pub used: bool,
+    /// Side of a cell, m.
+    pub cell: f32,
+    /// The unit vector along the way that the agent wants to go.
+    pub ahead: Vec2,
+    /// Others, now and ahead, s/m².
+    pub discomfort: Cells,
+    /// Of crossing a cell.
+    pub cost: Cells,
+    /// What is left of the way from each cell.
+    pub potential: Cells,
+    /// Discomfort, with one cell more on all sides.
+    around: [[f32; SIDE + 2]; SIDE + 2],
+    sills: Sills,
+    has_sills: bool,
+    /// Around the field: whether a wall hides the next stop from there.
+    hidden: Hidden,
+    /// Of the four cells in the middle: whether a wall lies between them and the agent.
+    apart: [bool; 4],
+    cost_of_a_metre: f32,
+}
+
+/// By side of the field, in bits: below, above, before and behind it.
+type Hidden = [u32; 4];
+/// Behind the agent, and behind it on both sides: nobody turns back because of what is ahead within a few metres.
+const BEHIND: Hidden = [0xffff, 0, 0xff, 0xff];
+
+/// Places of people, in cells, that wait to be added sixteen at a time.
+#[derive(Default)]
+struct Places {
+    x: [f32; SIDE],
+    y: [f32; SIDE],
+    len: usize,
+}
+
+impl Places {
+    /// Whether it is full.
+    #[inline(always)]
+    fn push(&mut self, place: Vec2) -> bool {
+        (self.x[self.len], self.y[self.len]) = place.into();
+        self.len += 1;
+        self.len == SIDE
+    }
+}
+
+impl Default for Perception {
+    fn default() -> Perception {
+        const NONE: Cells = [[0.0; SIDE]; SIDE];
+        Perception {
+            used: false,
+            cell: 1.0,
+            ahead: Vec2::Y,
+            discomfort: NONE,
+            cost: NONE,
+            potential: NONE,
+            around: [[0.0; SIDE + 2]; SIDE + 2],
+            sills: Sills::NONE,
+            has_sills: false,
+            hidden: BEHIND,
+            apart: [false; 4],
+            cost_of_a_metre: 1.0,
+        }
+    }
+}
+
+impl Perception {
+    /// Cells a side.
+    pub const SIDE: usize = SIDE;
+    /// A potential as high as this is one of a cell that cannot be reached.
+    pub const UNREACHED: f32 = BLOCKED / 2.0;
+
+    /// Clears the field.
+    pub fn begin(&mut self, cell: f32, ahead: Vec2, cost_of_a_metre: f32) {
+        (self.cell, self.ahead, self.cost_of_a_metre) = (cell, ahead, cost_of_a_metre);
+        self.around = [[0.0; SIDE + 2]; SIDE + 2];
+        if std::mem::take(&mut self.has_sills) {
+            (self.sills, self.hidden, self.apart) = (Sills::NONE, BEHIND, [false; 4]);
+        }
+    }
+
+    /// From an offset in the world to one across and along the way.
+    #[inline(always)]
+    fn turned(&self, offset: Vec2) -> Vec2 {
+        Vec2::new(-left(self.ahead).dot(offset), self.ahead.dot(offset))
+    }
+
+    /// Adds where others are and will be.
+    #[inline(always)]
+    pub fn add_others<S: Simd>(&mut self, simd: S, others: &Others, look: f32, steps: usize) {
+        let per_step = look / steps as f32;
+        let blob = Blob::new(AMPLITUDE * per_step.max(1e-3), Vec2::splat(SPREAD), self.cell);
+        let mut places = Places::default();
+        for i in 0..others.len {
+            let (at, velocity) = (self.turned(others.towards(i)), self.turned(others.velocity(i)));
+            let (at, step) = (at / self.cell + HALF, velocity * (per_step / self.cell));
+            if others.reach[i] > WIDE * self.cell {
+                let reach = others.reach[i] / self.cell;
+                (0..steps)
+                    .for_each(|time| self.cover(simd, at + step * time as f32, reach, AMPLITUDE * per_step));
+                continue;
+            }
+            for time in 0..steps {
+                if places.push(at + step * time as f32) {
+                    self.add(simd, &blob, &mut places);
+                }
+            }
+        }
+        self.add(simd, &blob, &mut places);
+        for (line, around) in self.discomfort.iter_mut().zip(&self.around[1..]) {
+            line.copy_from_slice(&around[1..=SIDE]);
+        }
+    }
+
+    /// Adds those who wait to be added.
+    #[inline(always)]
+    fn add<S: Simd>(&mut self, simd: S, blob: &Blob, places: &mut Places) {
+        let [x, y] = [&places.x, &places.y].map(|column| f32x16::from_slice(simd, column));
+        let splats = blob.splats(simd, [x, y]);
+        for i in 0..std::mem::take(&mut places.len) {
+            // One cell beyond the field, where nobody looks, spares a question for each of the four.
+            let (column, line) = (beside(splats.column[i]), beside(splats.line[i]));
+            if line <= SIDE && column <= SIDE {
+                self.around[line][column] += splats.weight[0][i];
+                self.around[line][column + 1] += splats.weight[1][i];
+                self.around[line + 1][column] += splats.weight[2][i];
+                self.around[line + 1][column + 1] += splats.weight[3][i];
+            }
+        }
+    }
+
+    /// Adds somebody who covers many cells, all within a distance.
+    #[inline(always)]
+    fn cover<S: Simd>(&mut self, simd: S, place: Vec2, distance: f32, weight: f32) {
+        let columns = f32x16::from_slice(simd, &MIDDLES);
+        let across = columns - f32x16::splat(simd, place.x);
+        for (line, middle) in self.around[1..].iter_mut().zip(MIDDLES) {
+            let line = &mut line[1..=SIDE];
+            let rest = distance * distance - (middle - place.y) * (middle - place.y);
+            if rest > 0.0 {
+                let inside = (across * across).simd_lt(f32x16::splat(simd, rest));
+                let zero = f32x16::splat(simd, 0.0);
+                let more = f32x16::from_slice(simd, line) + inside.select(f32x16::splat(simd, weight), zero);
+                more.store_slice(line);
+            }
+        }
+    }
+
+    /// Whether nobody makes the straight way uncomfortable. No other can cost less then.
+    pub fn is_free_ahead(&self) -> bool {
+        let middle = SIDE / 2;
+        self.discomfort[middle..].iter().all(|line| line[middle - 1] == 0.0 && line[middle] == 0.0)
+    }
+
+    /// Turns discomfort into cost, also of going away from the middle of those it walks together with.
+    #[inline(always)]
+    pub fn weigh<S: Simd>(&mut self, simd: S, weights: &Weights, speed: f32, middle: Option<Vec2>) {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let per_discomfort = splat(self.cell * weights.discomfort / speed);
+        let base = splat(self.cell * self.cost_of_a_metre);
+        let mates = middle.map(|middle| self.turned(middle) / self.cell + HALF);
+        for (y, (cost, discomfort)) in self.cost.iter_mut().zip(&self.discomfort).enumerate() {
+            let mut line = base + per_discomfort * f32x16::from_slice(simd, discomfort);
+            if let Some(mates) = mates {
+                let across = f32x16::from_slice(simd, &MIDDLES) - splat(mates.x);
+                let along = splat((MIDDLES[y] - mates.y).powi(2));
+                let away = (across * across + along).sqrt();
+                line += splat(self.cell * self.cell * weights.cohesion) * away;
+            }
+            line.store_slice(cost);
+        }
+    }
+
+    /// Closes the way through walls, and makes it dear to touch one. The next stop lies so far straight on.
+    #[inline(always)]
+    pub fn add_walls<'w, S: Simd>(
+        &mut self,
+        simd: S,
+        walls: impl Iterator<Item = &'w Wall>,
+        from: Vec2,
+        radius: f32,
+        distance: f32,
+    ) {
+        let aim = Vec2::new(HALF, HALF + distance / self.cell);
+        for wall in walls {
+            let ends = [wall.a, wall.b].map(|end| self.turned(end - from) / self.cell + HALF);
+            self.has_sills = true;
+            self.close(ends);
+            self.keep_off(simd, ends, radius / self.cell);
+            self.hide(simd, ends, aim);
+            for (apart, cell) in self.apart.iter_mut().zip(MIDDLE_FOUR) {
+                *apart |= crosses([Vec2::splat(HALF), cell], ends);
+            }
+        }
+    }
+
+    /// Notes from where around the field a wall hides the next stop: what is left from there is not known.
+    #[inline(always)]
+    fn hide<S: Simd>(&mut self, simd: S, ends: [Vec2; 2], aim: Vec2) {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let middles = f32x16::from_slice(simd, &MIDDLES);
+        let (low, high) = (splat(-0.5), splat(SIDE as f32 + 0.5));
+        let sides = [(middles, low), (middles, high), (low, middles), (high, middles)];
+        for (hidden, (x, y)) in self.hidden.iter_mut().zip(sides) {
+            *hidden |= hides(simd, ends, aim, [x, y]);
+        }
+    }
+
+    /// Closes the way between two cells where a wall passes between their middles.
+    fn close(&mut self, [a, b]: [Vec2; 2]) {
+        for (line, middle) in MIDDLES.into_iter().enumerate() {
+            if let Some(x) = crossing([a, b], middle) {
+                // Left of the middle of this column, right of the one before.
+                match (x - 0.5).floor() as i32 {
+                    -1 => self.sills.before[line] = BLOCKED,
+                    column @ 0..16 => self.sills.right[line][column as usize] = BLOCKED,
+                    _ => {}
+                }
+            }
+            if let Some(y) = crossing([a, b].map(|end| Vec2::new(end.y, end.x)), middle)
+                && let below @ 0..17 = (y + 0.5).floor() as i32
+            {
+                self.sills.below[below as usize][line] = BLOCKED;
+            }
+        }
+    }
+
+    /// Raises the cost of cells closer to a wall than the body is wide.
+    #[inline(always)]
+    fn keep_off<S: Simd>(&mut self, simd: S, [a, b]: [Vec2; 2], radius: f32) {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let way = b - a;
+        let per_length = 1.0 / way.length_squared().max(1e-12);
+        let columns = f32x16::from_slice(simd, &MIDDLES) - splat(a.x);
+        let (low, high) = (a.y.min(b.y) - radius, a.y.max(b.y) + radius);
+        for (cost, middle) in self.cost.iter_mut().zip(MIDDLES).filter(|(_, y)| (low..=high).contains(y)) {
+            let y = middle - a.y;
+            let along = (columns * splat(way.x) + splat(y * way.y)) * splat(per_length);
+            let along = along.max(splat(0.0)).min(splat(1.0));
+            let (dx, dy) = (columns - along * splat(way.x), splat(y) - along * splat(way.y));
+            let touched = (dx * dx + dy * dy).simd_lt(splat(radius * radius));
+            let line = f32x16::from_slice(simd, cost);
+            let dear = splat(TOUCHED * self.cell * self.cost_of_a_metre);
+            touched.select(line.max(dear), line).store_slice(cost);
+        }
+    }
+
+    /// Finds what is left of the way from every cell, with the next stop so far straight on.
+    #[inline(always)]
+    pub fn solve<S: Simd>(&mut self, simd: S, distance: f32) {
+        // Closer than this, where it lies would be a matter of rounding.
+        let distance = (distance / self.cell).clamp(2.0, 1e6);
+        let (aim, cost) = (Vec2::new(HALF, HALF + distance), self.cell * self.cost_of_a_metre);
+        let rim = rim(simd, aim, cost, self.hidden);
+        self.potential = [[BLOCKED; SIDE]; SIDE];
+        if aim.y < SIDE as f32 {
+            let nearest = aim.y.floor() as usize;
+            for (line, x) in
+                (nearest.saturating_sub(1)..=nearest + 1).flat_map(|line| (6..10).map(move |x| (line, x)))
+            {
+                if let Some(value) = self.potential.get_mut(line) {
+                    value[x] = (Vec2::new(MIDDLES[x], line as f32 + 0.5).distance(aim) - distance) * cost;
+                }
+            }
+        }
+        let problem = Problem { cost: &self.cost, sills: &self.sills, rim: &rim };
+        self.used = true;
+        let level = |potential: &Cells| four(potential).into_iter().fold(f32::MIN, f32::max);
+        eikonal::solve(simd, problem, SETTLED * cost, level, &mut self.potential);
+    }
+
+    /// The unit vector in the world down the slope where the agent stands; `None` where there is none.
+    pub fn downhill(&self) -> Option<Vec2> {
+        let mut four = four(&self.potential);
+        let known = |i: &usize| !self.apart[*i] && four[*i] < Self::UNREACHED;
+        // What is beyond a wall attracts nobody.
+        let most = (0..4).filter(known).map(|i| four[i]).reduce(f32::max)?;
+        for (value, apart) in four.iter_mut().zip(self.apart) {
+            *value = if apart { most } else { value.min(most) };
+        }
+        let slope = Vec2::new(four[1] + four[3] - four[0] - four[2], four[2] + four[3] - four[0] - four[1]);
+        let downhill = -slope.try_normalize()?;
+        Some(downhill.x * -left(self.ahead) + downhill.y * self.ahead)
+    }
+}
+
+/// Of the four cells around the agent.
+#[inline(always)]
+fn four(cells: &Cells) -> [f32; 4] {
+    const LOW: usize = SIDE / 2 - 1;
+    [cells[LOW][LOW], cells[LOW][LOW + 1], cells[LOW + 1][LOW], cells[LOW + 1][LOW + 1]]
+}
+
+/// A person, as in the world field: its height, 1/m², and its standard deviation, m.
+const AMPLITUDE: f32 = 1.8;
+const SPREAD: f32 = 0.35;
+/// Whoever reaches further than so many cells counts in all that it covers.
+const WIDE: f32 = 1.5;
+
+/// The middles of cells, in cells.
+const MIDDLES: [f32; SIDE] = {
+    let mut middles = [0.5; SIDE];
+    let mut i = 0;
+    while i < SIDE {
+        middles[i] = i as f32 + 0.5;
+        i += 1;
+    }
+    middles
+};
+
+/// How exactly the potential is found, in parts of what an empty cell costs.
+const SETTLED: f32 = 3e-3;
+
+/// What is left of the way from outside: straight to the next stop. Less what is left for the agent itself: far from its stop
+/// rounding would leave nothing of the differences.
+#[inline(always)]
+fn rim<S: Simd>(simd: S, aim: Vec2, cost: f32, hidden: Hidden) -> Rim {
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let middles = f32x16::from_slice(simd, &MIDDLES);
+    let offsets = middles - splat(HALF);
+    let [before, behind] = [-HALF - 0.5, HALF + 0.5].map(splat);
+    let (distance, cost) = (aim.y - HALF, splat(cost));
+    let mut rim = Rim::CLOSED;
+    (detour(simd, offsets, before, distance) * cost).store_slice(&mut rim.below);
+    (detour(simd, offsets, behind, distance) * cost).store_slice(&mut rim.above);
+    (detour(simd, before, offsets, distance) * cost).store_slice(&mut rim.before);
+    (detour(simd, behind, offsets, distance) * cost).store_slice(&mut rim.behind);
+    for (line, hidden) in
+        [&mut rim.below, &mut rim.above, &mut rim.before, &mut rim.behind].into_iter().zip(hidden)
+    {
+        let hidden = mask32x16::from_bitmask(simd, u64::from(hidden));
+        hidden.select(splat(BLOCKED), f32x16::from_slice(simd, line)).store_slice(line);
+    }
+    rim
+}
+
+/// How much further than from the agent it is from a place at an offset from it to the stop at a distance straight on.
+#[inline(always)]
+fn detour<S: Simd>(simd: S, x: f32x16<S>, y: f32x16<S>, distance: f32) -> f32x16<S> {
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let along = splat(distance) - y;
+    let away = (x * x + along * along).sqrt();
+    // The difference of two lengths as that of their squares over their sum.
+    (x * x + y * y - splat(2.0 * distance) * y) / (away + splat(distance))
+}
+
+/// The place of a cell where there is one more on each side.
+#[inline(always)]
+fn beside(cell: i32) -> usize {
+    cell.wrapping_add(1) as usize
+}
+
+/// The middles of the four cells around the agent, in cells.
+const MIDDLE_FOUR: [Vec2; 4] = [
+    Vec2::new(HALF - 0.5, HALF - 0.5),
+    Vec2::new(HALF + 0.5, HALF - 0.5),
+    Vec2::new(HALF - 0.5, HALF + 0.5),
+    Vec2::new(HALF + 0.5, HALF + 0.5),
+];
+
+/// From which of sixteen places a wall hides another one, in bits.
+#[inline(always)]
+fn hides<S: Simd>(simd: S, [a, b]: [Vec2; 2], aim: Vec2, [x, y]: [f32x16<S>; 2]) -> u32 {
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let (way, zero) = (b - a, splat(0.0));
+    let (to_x, to_y) = (splat(aim.x) - x, splat(aim.y) - y);
+    let side_a = to_x * (splat(a.y) - y) - to_y * (splat(a.x) - x);
+    let side_b = to_x * (splat(b.y) - y) - to_y * (splat(b.x) - x);
+    let side_here = splat(way.x) * (y - splat(a.y)) - splat(way.y) * (x - splat(a.x));
+    let side_there = splat(det(way, aim - a));
+    ((side_a * side_b).simd_lt(zero) & (side_here * side_there).simd_lt(zero)).to_bitmask() as u32
+}
+
+/// Whether two segments cross.
+fn crosses([p, q]: [Vec2; 2], [a, b]: [Vec2; 2]) -> bool {
+    let (way, wall) = (q - p, b - a);
+    det(way, a - p) * det(way, b - p) < 0.0 && det(wall, p - a) * det(wall, q - a) < 0.0
+}
+
+/// Where a segment crosses the line of a height.
+fn crossing([a, b]: [Vec2; 2], height: f32) -> Option<f32> {
+    let (above, below) = (a.y - height, b.y - height);
+    // An end that lies on the line counts as above it, so that of two walls that meet there just one is crossed.
+    ((above >= 0.0) != (below >= 0.0)).then(|| a.x + (b.x - a.x) * (above / (above - below)))
+}

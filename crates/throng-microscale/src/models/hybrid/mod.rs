@@ -1,0 +1,200 @@
+//! # A field of perception for every agent (Park, Cao, Quek 2012)
+//! Each agent sees a small grid of its surroundings, in which others make the places where they are and will be
+//! uncomfortable. It goes down the slope of what is left of its way, and as fast as the crowd that it goes into.
+//!
+//! What the paper says, and what was taken:
+//! - Equation 1 has `min` and equation 3 `max` of the cost and δ, which is infinite in walls and 0 elsewhere. Only `max`
+//!   makes walls infinite. Thin walls lie between cells and not in them, so here they close the way between two cells
+//!   (`eikonal::Sills`), and cells in which the body would touch a wall are dear.
+//! - The cost of a metre is α + (β + γσ) / f + ε·d: time is length over the speed f that the agent prefers, σ the
+//!   discomfort, d the distance to the middle of those it walks together with.
+//! - Equation 2 divides by ∇‖φ‖; what is meant is the unit vector -∇φ / ‖∇φ‖, which is also the n_θ that v̄ is multiplied
+//!   with. As it stands nobody would begin to walk, because there is no flow where nobody is: as in the work that it
+//!   comes from (Treuille et al. 2006) the speed goes from the agent's own, where it is empty, to that of the flow, where
+//!   it is dense. Nobody is pushed back by a flow that comes towards it; it stands.
+//! - The agent's own part of the world field is taken out before it is read: nobody is carried along by itself.
+//! - The grid lies along the way that the agent wants to go, so that sixteen cells across are worked on at once, and straight
+//!   on is exact. Around it φ is what is left of the way to the next stop as the crow flies, and not only the one cell of
+//!   the local goal: whoever stands there would close the way.
+//! - Velocities change over a short time (`relaxation`): close to walls and bodies the slope of so coarse a field turns from
+//!   step to step, and nobody trembles like that.
+//! - σ is multiplied with the time between its steps: so it does not depend on how many there are.
+//! - Wide bodies count in all cells that they cover.
+//! - Where nobody makes the straight way uncomfortable no other can cost less, and the field is not solved (`shortcut`). The
+//!   next stop is in sight, so that no wall is in that way either; what touches one slides along it.
+//!
+//! That people do not walk through one another is not only the field's doing, though the paper says so: see `apart`.
+
+mod eikonal;
+mod field;
+
+use crate::LocalModel;
+use crate::around::{Around, Ego, Others, Reach};
+use crate::stage::Scene;
+use crate::velocity_obstacle::{closest, wall_planes};
+use fearless_simd::Simd;
+use field::Weights;
+use glam::Vec2;
+use throng_core::params::Draw;
+
+pub use field::Perception;
+
+throng_core::params! {
+    /// A field of perception for every agent: it goes down the slope of a small field of costs around it, as fast as the flow ahead.
+    pub struct Hybrid("hybrid") {
+        /// Side of a cell of the perception field, which has 16 a side.
+        cell: f32 = 0.5, "m", Limit::from(0.05).up_to(100.0);
+        /// Weight of a way's length (α).
+        length: Draw = Draw::Fixed(1.0), "1/m", Limit::from(0.0).up_to(1000.0);
+        /// Weight of the time that it takes (β).
+        time: Draw = Draw::Fixed(1.0), "1/s", Limit::from(0.0).up_to(1000.0);
+        /// Weight of others' closeness (γ).
+        discomfort: Draw = Draw::Fixed(0.5), "m2/s", Limit::from(0.0).up_to(1000.0);
+        /// Weight of the distance to the middle of those it walks together with (ε).
+        cohesion: Draw = Draw::Fixed(3.0), "1/m2", Limit::from(0.0).up_to(1000.0);
+        /// How far ahead others are advanced.
+        look: f32 = 2.0, "s", Limit::from(0.0).up_to(60.0);
+        /// In so many steps (τ).
+        steps: usize = 8, "", Limit::from(1.0).up_to(64.0);
+        /// How far ahead the flow is read.
+        offset: f32 = 0.8, "m", Limit::from(0.0).up_to(100.0);
+        /// Below this density ahead an agent walks as fast as it prefers.
+        free_density: f32 = 0.6, "1/m2", Limit::from(0.0).up_to(100.0);
+        /// From this density on it walks as fast as the flow.
+        full_density: f32 = 2.0, "1/m2", Limit::above(0.0).up_to(100.0);
+        /// The part of its preferred speed that nobody falls below, however the crowd ahead flows: two who read that the other stands would stand for ever.
+        creep: f32 = 0.15, "", Limit::from(0.0).up_to(1.0);
+        /// How long it takes to change velocity where something is in the way.
+        relaxation: f32 = 0.25, "s", Limit::from(0.0).up_to(100.0);
+        /// Whoever is further than this ahead of the middle of those it walks together with waits for them.
+        wait: f32 = 0.7, "m", Limit::above(0.0).up_to(1000.0);
+        /// Whether the field is left out where nobody is in the straight way. It finds the same, but for its cells; only time is spared.
+        shortcut: bool = true, "", Limit::from(0.0);
+        /// Others further away than this are not perceived.
+        neighbor_distance: f32 = 5.0, "m", Limit::from(0.0).up_to(1000.0);
+        /// At most this many others are perceived, the nearest ones.
+        max_neighbors: usize = 16, "", Limit::from(0.0).up_to(64.0);
+        /// How far ahead walls are perceived.
+        time_horizon_obstacles: f32 = 2.5, "s", Limit::above(0.0).up_to(1000.0);
+    }
+}
+
+impl LocalModel for Hybrid {
+    fn reach(&self) -> Reach {
+        Reach {
+            neighbor_distance: self.neighbor_distance,
+            max_neighbors: self.max_neighbors,
+            time_horizon_obstacles: self.time_horizon_obstacles,
+            walls_ahead: TOUCH,
+        }
+    }
+
+    fn reads_flow(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
+        let preferred = wanted(scene, ego, around);
+        let speed = preferred.length();
+        let middle = scene.middle(ego.row);
+        let alone = self.shortcut && around.others.len == 0 && around.walls.is_empty() && middle.is_none();
+        if speed == 0.0 || alone {
+            return preferred;
+        }
+        let weights = self.weights(scene, ego.row);
+        let ahead = preferred / speed;
+        let Around { others, perception, .. } = around;
+        perception.begin(self.cell, ahead, weights.cost_of_a_metre(speed));
+        perception.add_others(simd, others, self.look, self.steps);
+        if self.shortcut && middle.is_none() && perception.is_free_ahead() {
+            let velocity = ahead * self.speed(scene, ego, ahead, speed);
+            return along_walls(simd, ego, around, velocity);
+        }
+        perception.weigh(simd, &weights, speed, middle.map(|middle| middle - ego.position));
+        let distance = scene.intents.aim[ego.row].distance(ego.position);
+        // Also those that do not face the agent: within a doorway the walls beside it are still in the way.
+        let walls = scene.view.walls.near(ego.position);
+        perception.add_walls(simd, walls, ego.position, ego.radius, distance);
+        perception.solve(simd, distance);
+        // Where everything around is closed, walls are for the motion to keep.
+        let downhill = perception.downhill().unwrap_or(ahead);
+        let velocity =
+            downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, middle);
+        let velocity = ego.velocity + (velocity - ego.velocity) * (ego.dt / self.relaxation.max(ego.dt));
+        along_walls(simd, ego, around, velocity)
+    }
+}
+
+/// What somebody wants whom patience has turned aside. Beside walls it turns only for one who comes towards it, and not in a
+/// queue of those who all want the same: there is nowhere to turn to, and the field finds the way.
+#[inline(always)]
+fn wanted(scene: Scene<'_>, ego: &Ego, around: &Around) -> Vec2 {
+    let asked = Vec2::new(scene.intents.vx[ego.row], scene.intents.vy[ego.row]);
+    let turned = asked != ego.preferred && asked.dot(ego.preferred) > 0.0;
+    if turned && !around.walls.is_empty() && !is_met(scene, asked, &around.others) {
+        asked
+    } else {
+        ego.preferred
+    }
+}
+
+/// Whether somebody close ahead wants to where the agent comes from.
+fn is_met(scene: Scene<'_>, asked: Vec2, others: &Others) -> bool {
+    (0..others.len).any(|i| {
+        let (row, towards) = (others.row[i] as usize, others.towards(i));
+        let theirs = scene.intents.vx.get(row).zip(scene.intents.vy.get(row));
+        towards.length_squared() < CLOSE * CLOSE
+            && towards.dot(asked) > 0.0
+            && theirs.is_some_and(|(&x, &y)| Vec2::new(x, y).dot(asked) < OPPOSITE * asked.length_squared())
+    })
+}
+
+/// Whoever is closer than this is met, m.
+const CLOSE: f32 = 0.8;
+/// And wants the opposite where the cosine of both wishes is below this.
+const OPPOSITE: f32 = -0.7;
+
+/// The permitted velocity closest to one: cells are too coarse to say how to go along a wall that is touched.
+#[inline(always)]
+fn along_walls<S: Simd>(simd: S, ego: &Ego, around: &mut Around, velocity: Vec2) -> Vec2 {
+    let Around { walls, planes, projected, .. } = around;
+    planes.clear();
+    if walls.is_empty() {
+        return velocity;
+    }
+    wall_planes(ego, walls, TOUCH, planes);
+    closest(simd, planes, projected, velocity, ego.max_speed)
+}
+
+/// How long before it is touched a wall turns a velocity aside, s.
+const TOUCH: f32 = 0.3;
+
+impl Hybrid {
+    /// How somebody weighs its ways: its own draws.
+    fn weights(&self, scene: Scene<'_>, row: usize) -> Weights {
+        let draws = [self.length, self.time, self.discomfort, self.cohesion];
+        let (seed, id) = (scene.view.seed, scene.view.agents.id[row]);
+        let mut parameter = 0;
+        let [length, time, discomfort, cohesion] = draws.map(|draw| {
+            parameter += 1;
+            draw.of(seed, id, parameter)
+        });
+        Weights { length, time, discomfort, cohesion }
+    }
+
+    /// Equation 2: as fast as preferred where it is empty ahead, as the flow where it is dense.
+    fn speed(&self, scene: Scene<'_>, ego: &Ego, direction: Vec2, preferred: f32) -> f32 {
+        let Some(flow) = &scene.intents.flow else { return preferred };
+        let ahead = flow.read(ego.position + self.offset * direction, (ego.position, ego.velocity));
+        let dense = (ahead.density - self.free_density) / (self.full_density - self.free_density).max(1e-3);
+        let along = ahead.velocity.dot(direction).clamp(self.creep * preferred, preferred);
+        preferred + (along - preferred) * dense.clamp(0.0, 1.0)
+    }
+
+    /// The part of its speed with which somebody goes on who is ahead of those it walks together with.
+    fn patience_with(&self, ego: &Ego, ahead: Vec2, middle: Option<Vec2>) -> f32 {
+        let lead = middle.map_or(0.0, |middle| (ego.position - middle).dot(ahead));
+        (2.0 - lead / self.wait).clamp(0.0, 1.0)
+    }
+}

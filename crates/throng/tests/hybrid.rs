@@ -1,0 +1,229 @@
+//! The hybrid model in whole runs: a field of perception for every agent, the flow ahead, groups that keep together.
+
+use glam::DVec2;
+use throng::checkpoint::Checkpoint;
+use throng::metrics::Metrics;
+use throng::params::{Draw, Value};
+use throng::scenario::Overrides;
+use throng::{Scenario, Simulation, builtin};
+
+fn builtin(name: &str, set: &[(&str, &str)], threads: usize) -> Simulation {
+    let set = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    let changes = Overrides { set, ..Overrides::default() };
+    let scenario = builtin::find(name).unwrap().open_with(&changes).unwrap_or_else(|error| panic!("{error}"));
+    Simulation::with_threads(&scenario, threads).unwrap()
+}
+
+fn simulate(body: &str) -> Simulation {
+    let text = format!("format = 1\nuntil = 100\n[pipeline]\nmicroscale = \"hybrid\"\n{body}");
+    let scenario =
+        Scenario::parse(&text, "hybrid.toml", None).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    Simulation::with_threads(&scenario, 1).unwrap()
+}
+
+fn run(simulation: &mut Simulation, steps: usize) {
+    (0..steps).for_each(|_| simulation.step());
+}
+
+/// Mean distance between those of one cohort, until the first arrives.
+fn within_groups(mut simulation: Simulation) -> f64 {
+    let (mut sum, mut pairs) = (0.0, 0);
+    while simulation.arrived() == 0 {
+        simulation.step();
+        let frame = simulation.frame();
+        for a in 0..frame.len() {
+            for b in (a + 1..frame.len()).filter(|&b| frame.cohort[a] == frame.cohort[b]) {
+                sum += frame.position(a).distance(frame.position(b));
+                pairs += 1;
+            }
+        }
+    }
+    while !simulation.is_done() {
+        simulation.step();
+    }
+    assert_eq!(simulation.arrived(), simulation.agents());
+    sum / f64::from(pairs)
+}
+
+/// Figure 5.
+#[test]
+fn groups_keep_together() {
+    let names = ["east", "northeast", "north", "northwest", "west", "southwest", "south", "southeast"];
+    let keys = names.map(|name| format!("agents.{name}.together"));
+    let apart: Vec<(&str, &str)> = keys.iter().map(|key| (key.as_str(), "false")).collect();
+    let (with, without) = (builtin("hybrid-cohesive", &[], 1), builtin("hybrid-cohesive", &apart, 1));
+    let (with, without) = (within_groups(with), within_groups(without));
+    assert!(with <= 0.5 * without, "{with} m with cohesion, {without} m without");
+}
+
+#[test]
+fn whoever_is_ahead_of_its_group_waits_for_it() {
+    let body = |together: bool| {
+        format!(
+            "[[agents]]\nname = \"all\"\nplace = {{ points = [[5, 0], [0, 0], [-0.8, 0.6], [-0.8, -0.6]] }}\n\
+             goal = {{ offset = [60, 0] }}\ntogether = {together}\n"
+        )
+    };
+    let lead = |together| {
+        let mut simulation = simulate(&body(together));
+        run(&mut simulation, 100);
+        let frame = simulation.frame();
+        let x = |id: u32| frame.position(frame.id.iter().position(|&other| other == id).unwrap()).x;
+        x(0) - (x(1) + x(2) + x(3)) / 3.0
+    };
+    assert!(lead(false) > 5.0 && lead(true) < 2.5, "{} m and {} m ahead", lead(false), lead(true));
+}
+
+/// As densely as 20,000 on 1024 x 1024 cells.
+#[test]
+fn hardly_anybody_collides_among_crossing_individuals() {
+    let square = "[[0, 0], [162, 0], [162, 162], [0, 162]]";
+    let (place, goal) = (format!("{{ polygon = {square} }}"), format!("{{ random = {square} }}"));
+    let set = [
+        ("agents.individuals.count", "2000"),
+        ("agents.individuals.place", &place),
+        ("agents.individuals.goal", &goal),
+    ];
+    let mut simulation = builtin("hybrid-crossing", &set, 2);
+    let mut collisions = 0;
+    for _ in 0..200 {
+        simulation.step();
+        collisions += simulation.overlaps().collisions;
+    }
+    let per_thousand = collisions as f64 / 200.0 / 2.0;
+    assert!(per_thousand <= 0.1, "{per_thousand} collisions per step and 1000 agents");
+}
+
+/// Everybody draws its own weights; threads and checkpoints change nothing of it.
+#[test]
+fn drawn_weights_threads_and_checkpoints() {
+    let drawn = "{ uniform = [0.2, 4] }";
+    let set = |weight| {
+        [("agents.red.params.hybrid.discomfort", weight), ("params.hybrid.length", "{ normal = [1, 0.3] }")]
+    };
+    let hash = |threads, weight| {
+        let mut simulation = builtin("hybrid-cohesive", &set(weight), threads);
+        run(&mut simulation, 120);
+        simulation.state_hash()
+    };
+    let whole = hash(1, drawn);
+    assert!(hash(2, drawn) == whole && hash(3, drawn) == whole && hash(1, "1") != whole);
+    let mut simulation = builtin("hybrid-cohesive", &set(drawn), 2);
+    run(&mut simulation, 50);
+    let mut resumed = Checkpoint::of(&simulation, Metrics::default(), None).resume(1).unwrap();
+    run(&mut resumed, 70);
+    assert_eq!(resumed.state_hash(), whole);
+}
+
+#[test]
+fn a_distribution_is_checked_and_kept() {
+    let parse = |value: &str| {
+        Scenario::parse(
+            &format!(
+                "format = 1\n[params.hybrid]\ntime = {value}\n[[agents]]\nplace = {{ points = [[0, 0]] }}\ngoal = {{ point = [1, 1] }}\n"
+            ),
+            "weights.toml",
+            None,
+        )
+    };
+    let kept = parse("{ uniform = [0.5, 2] }").unwrap().params["hybrid"]["time"];
+    assert_eq!(kept, Value::Drawn(Draw::Uniform { low: 0.5, high: 2.0 }));
+    for (value, complaint) in [
+        ("{ uniform = [2, 0.5] }", "in order"),
+        ("{ uniform = [-1, 0.5] }", "must be >= 0"),
+        ("{ normal = [1, -1] }", "standard deviation"),
+        ("{ even = [1, 2] }", "even"),
+        ("\"much\"", "a number"),
+        ("true", "a number"),
+    ] {
+        let error = parse(value).unwrap_err().to_string();
+        assert!(error.contains(complaint) && error.contains("time"), "{value}: {error}");
+    }
+    let whole = "format = 1\n[params.hybrid]\nsteps = { uniform = [1, 4] }\n";
+    let error = Scenario::parse(whole, "weights.toml", None).unwrap_err().to_string();
+    assert!(error.contains("only some parameters can be drawn"), "{error}");
+}
+
+/// The field that is explained: it falls towards the goal, is dear where somebody comes, and closed behind a wall.
+#[test]
+fn the_field_of_an_agent_is_told() {
+    let mut simulation = simulate(
+        "[map]\nwalls = [[[-3, 1.2], [3, 1.2]]]\n\
+         [[agents]]\nplace = { points = [[0, 0], [2.5, 0.1]] }\ngoal = { points = [[30, 0], [-30, 0]] }\n",
+    );
+    run(&mut simulation, 3);
+    let told = simulation.explain(0).unwrap();
+    let field = told.field.unwrap();
+    assert_eq!((field.cost.len(), field.cost[0].len(), field.potential[15].len()), (16, 16, 16));
+    let place = |line: usize, cell: usize| {
+        let offset = field.across * cell as f32 + field.along * line as f32;
+        DVec2::from(field.first) + offset.as_dvec2()
+    };
+    // In the middle of the field stands the agent.
+    assert!(place(7, 7).midpoint(place(8, 8)).distance(DVec2::from(told.position)) < 1e-3);
+    let at = |line: usize, cell: usize| field.potential[line][cell].unwrap();
+    assert!(at(14, 8) < at(8, 8) && at(8, 8) < at(2, 8), "{:?}", field.potential);
+    let dearest = (0..256).max_by(|&a, &b| {
+        let discomfort = |i: usize| field.discomfort[i / 16][i % 16];
+        discomfort(a).total_cmp(&discomfort(b))
+    });
+    let dearest = dearest.map(|i| place(i / 16, i % 16)).unwrap();
+    let other = DVec2::from(told.neighbors[0].position);
+    assert!(
+        dearest.distance(other) < 3.0 && (dearest - other).x < 0.5,
+        "{dearest} is not where {other} goes"
+    );
+    // Nobody who perceives nothing needs a field.
+    let mut alone = simulate("[[agents]]\nplace = { points = [[0, 0]] }\ngoal = { point = [9, 0] }\n");
+    run(&mut alone, 3);
+    assert!(alone.explain(0).unwrap().field.is_none());
+}
+
+/// Where the shortcut is taken the field finds about the same: lone walkers and pairs that pass far from one another.
+#[test]
+fn the_shortcut_spares_time_and_nothing_else() {
+    let end = |shortcut: bool| {
+        let mut simulation = simulate(&format!(
+            "[params.hybrid]\nshortcut = {shortcut}\n[[agents]]\n\
+             place = {{ points = [[0, 0], [3, 4], [-20, 7]] }}\ngoal = {{ points = [[40, 9], [30, -20], [10, 30]] }}\n"
+        ));
+        run(&mut simulation, 150);
+        let frame = simulation.frame();
+        let mut places: Vec<(u32, DVec2)> =
+            (0..frame.len()).map(|row| (frame.id[row], frame.position(row))).collect();
+        places.sort_by_key(|place| place.0);
+        places
+    };
+    for ((id, with), (_, without)) in end(true).into_iter().zip(end(false)) {
+        assert!(with.distance(without) < 0.3, "agent {id}: {with} and {without}");
+    }
+}
+
+/// Those who mind others more take longer ways around them, and those who mind length more take shorter ones.
+#[test]
+fn weights_mean_what_they_say() {
+    let walked = |weights: &str| {
+        let mut simulation = simulate(&format!(
+            "[[agents]]\ncount = 40\nplace = {{ circle = {{ center = [0, 0], radius = 10 }} }}\n\
+             goal = {{ antipodal = [0, 0] }}\nparams.hybrid = {{ {weights} }}\n"
+        ));
+        while !simulation.is_done() {
+            simulation.step();
+        }
+        assert_eq!(simulation.arrived(), 40, "{weights}");
+        simulation.path_lengths().0
+    };
+    let (careless, shy, shy_and_lazy) =
+        (walked("discomfort = 0.3"), walked("discomfort = 5"), walked("discomfort = 5, length = 20"));
+    assert!(shy > 1.15 * careless && shy_and_lazy < 0.95 * shy, "{careless}, {shy} and {shy_and_lazy} m");
+}
+
+/// In doors those who come out and those who follow them must not press upon one another.
+#[test]
+fn everybody_gets_out_of_the_rooms() {
+    for seed in 1..=6 {
+        let mut simulation = builtin("hybrid-evacuation", &[("seed", &format!("{seed}"))], 2);
+        run(&mut simulation, 1000);
+        assert_eq!(simulation.arrived(), 120, "seed {seed}, after {} s", simulation.world().time());
+    }
+}
