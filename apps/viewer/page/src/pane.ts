@@ -449,6 +449,7 @@ type OnMap = (context: CanvasRenderingContext2D, pane: Pane, value: any, at: Poi
 
 /** What of an explanation is drawn on the map, by the name of its field. A new field is one more line here. */
 const ON_MAP: Record<string, OnMap> = {
+  field: drawField,
   route: (context, pane, route: Ring, at) => {
     context.beginPath();
     context.moveTo(...pane.camera.toPage(at));
@@ -504,4 +505,24 @@ function stroke(context: CanvasRenderingContext2D, name: string, width: number):
   context.strokeStyle = colours.theme(name);
   context.lineWidth = width;
   context.stroke();
+}
+
+interface Field { cell: number; first: Point; across: Point; along: Point; cost: number[][]; potential: (number | null)[][] }
+
+/** A field of perception: what a cell costs as its shade, and lines of equal potential as steps of it. */
+function drawField(context: CanvasRenderingContext2D, pane: Pane, { first, across, along, cost, potential }: Field): void {
+  const cheapest = Math.min(...cost.flat());
+  const corner = (column: number, line: number) => pane.camera.toPage([
+    first[0] + across[0] * (column - 0.5) + along[0] * (line - 0.5),
+    first[1] + across[1] * (column - 0.5) + along[1] * (line - 0.5),
+  ]);
+  potential.forEach((row, line) => row.forEach((value, column) => {
+    const dear = Math.min(1, Math.log2(cost[line][column] / cheapest) / 4);
+    // Every other cheap cell's worth of what is left is a little darker.
+    const step = value === null ? 0 : Math.floor(value / (2 * cheapest)) & 1;
+    context.beginPath();
+    [[0, 0], [1, 0], [1, 1], [0, 1]].forEach(([x, y]) => context.lineTo(...corner(column + x, line + y)));
+    context.fillStyle = colours.css(colours.ramp(colours.areas(), value === null ? 1 : 0.1 + 0.8 * dear + 0.08 * step), 0.55);
+    context.fill();
+  }));
 }
