@@ -121,10 +121,8 @@ shown() {
     ((code <= 1))
 }
 
-long_# Random cases are the same in every run, so that a failure can be seen again; the long tests draw anew.
-tests() {
-    PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} \
-        cargo test --release --workspace --tests --no-fail-fast -- --ignored 2>&1 | tee "$logs/long-tests"
+long_tests() {
+    cargo test --release --workspace --tests --no-fail-fast -- --ignored 2>&1 | tee "$logs/long-tests"
 }
 
 # A feature that the command leaves out, and so another build.

@@ -27,8 +27,6 @@ const MOST_LEADERS: usize = 8;
 const PATIENCE: f32 = 5.0;
 /// How often it draws another direction where a wall is in the way.
 const DRAWS: usize = 12;
-/// Stands for chance's seed: the world has none, and ids tell agents apart.
-const CHANCE: u64 = 0x6d61_7066_6965_6c64;
 
 /// Sixteen directions, as factors of a rotation. From a table, because the last bit of a platform's sine is its own.
 const TURNS: [Vec2; 16] = {
@@ -153,7 +151,7 @@ impl Naive<'_> {
         let route = view.routes.of(view.agents.id[leader]);
         let (stops, goal) = match route.guide {
             Guide::Goal => (&[][..], Some(view.goal(leader))),
-            Guide::Stops => (&route.stops[route.next as usize..], None),
+            Guide::Stops => (route.stops.get(route.next as usize..).unwrap_or_default(), None),
             _ => (&[][..], None),
         };
         let told = stops.iter().copied().chain(goal);
@@ -194,7 +192,7 @@ impl Naive<'_> {
         let here = self.view.position(self.row);
         let ahead = (self.target.reach - here).normalize_or(Vec2::X);
         let (id, turn) = (self.view.agents.id[self.row], self.turn_of_luck(self.view.time));
-        let mut chance = rng::stream(CHANCE, id, turn, Purpose::Noise);
+        let mut chance = rng::stream(self.view.seed, id, turn, Purpose::Noise);
         let mut places = (0..DRAWS).map(|draw| {
             // Ahead and aside at first, then anywhere, and in the end less far.
             let turn = if draw < 4 { (chance.below(9) + 12) % 16 } else { chance.below(16) };

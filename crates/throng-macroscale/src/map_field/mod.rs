@@ -48,7 +48,7 @@ throng_core::params! {
     pub struct MapField("map-field") {
         /// Side of the map's cells: eight cells of the world field. One for all: a cohort's own value does nothing.
         cell: f32 = 4.0, "m", Limit::from(0.25).up_to(1000.0);
-        /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest way.
+        /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest way. What is drawn counts in eighths, so that those who are nearly alike share their searches.
         congestion: Draw = Draw::Fixed(0.0), "", Limit::from(0.0).up_to(1000.0);
         /// From this density on a place ahead is congested.
         threshold: f32 = 1.0, "1/m2", Limit::above(0.0).up_to(100.0);
@@ -89,7 +89,7 @@ pub struct Planner {
     /// By cohort.
     params: Vec<MapField>,
     /// What the grids were made for.
-    made_for: Option<(u64, Option<[Vec2; 2]>)>,
+    made_for: Option<(u64, Option<[Vec2; 2]>, usize)>,
     /// By radius; few.
     grids: Vec<(f32, Grid)>,
     crowd: Crowd,
@@ -220,9 +220,9 @@ impl Planner {
         (congestion.of(view.seed, view.agents.id[row], 0) * 8.0).round() / 8.0
     }
 
-    /// Makes the grids that those who are here need, once for a map: later on nobody is added.
+    /// Makes the grids that anybody needs or has needed, once for a map: a resumed run must find those that it had.
     fn learn_map(&mut self, view: View<'_>) {
-        let map = Some((view.map_version, view.extent));
+        let map = Some((view.map_version, view.extent, view.radius_classes.len()));
         if self.made_for == map {
             return;
         }
@@ -232,8 +232,7 @@ impl Planner {
         if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {
             return;
         }
-        let planned: Vec<f32> = (0..view.agents.len()).map(|row| view.planned_radius(row)).collect();
-        let radii = throng_core::world::radius_classes(&planned, WIDEST_CLASS);
+        let radii = throng_core::world::radius_classes(view.radius_classes, WIDEST_CLASS);
         let grid = |radius: f32| (radius, Grid::new(view, radius, self.all.cell));
         self.grids = radii.into_iter().map(grid).collect();
     }
