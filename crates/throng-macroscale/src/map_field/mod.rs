@@ -89,7 +89,8 @@ pub struct Planner {
     /// By cohort.
     params: Vec<MapField>,
     /// What the grids were made for.
-    made_for: Option<(u64, Option<[Vec2; 2]>, usize)>,
+    made_for: Option<(u64, Option<[Vec2; 2]>)>,
+    made_for_radii: Vec<f32>,
     /// By radius; few.
     grids: Vec<(f32, Grid)>,
     crowd: Crowd,
@@ -161,6 +162,7 @@ impl From<(MapField, Vec<MapField>)> for Planner {
             all,
             params: cohorts,
             made_for: None,
+            made_for_radii: Vec::new(),
             grids: Vec::new(),
             crowd: Crowd::new(all.cell),
             scratch: Mutex::default(),
@@ -222,11 +224,12 @@ impl Planner {
 
     /// Makes the grids that anybody needs or has needed, once for a map: a resumed run must find those that it had.
     fn learn_map(&mut self, view: View<'_>) {
-        let map = Some((view.map_version, view.extent, view.radius_classes.len()));
-        if self.made_for == map {
+        let map = Some((view.map_version, view.extent));
+        if self.made_for == map && self.made_for_radii == view.radius_classes {
             return;
         }
         self.made_for = map;
+        self.made_for_radii = view.radius_classes.to_vec();
         self.grids.clear();
         let minded = self.params.iter().any(|params| params.congestion.high() > 0.0);
         if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {

@@ -137,7 +137,7 @@ impl Simulation {
         self.plan.steered = true;
         let radii: Vec<f32> =
             self.world.radius_classes.iter().chain(&self.world.agents.radius).copied().collect();
-        self.world.radius_classes = world::radius_classes(&radii);
+        self.world.radius_classes = world::radius_classes(&radii, world::WIDEST_CLASS);
         self.settle();
         Ok(first)
     }
