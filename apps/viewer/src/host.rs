@@ -29,7 +29,7 @@ const SAMPLE: Duration = Duration::from_millis(250);
 const LATE: f64 = 0.25;
 
 /// What pages see: each value only in its latest state.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Board {
     /// A frame for each pane.
     pub frames: watch::Sender<Arc<Vec<Vec<u8>>>>,
@@ -40,11 +40,6 @@ pub struct Board {
 }
 
 impl Board {
-    /// An empty one.
-    pub fn new() -> Board {
-        Board { frames: watch::Sender::default(), scene: watch::Sender::default(), history: Arc::default() }
-    }
-
     /// Works on the charts.
     pub fn with_history<R>(&self, work: impl FnOnce(&mut Vec<History>) -> R) -> R {
         // A thread that panicked has left whole samples behind: there is nothing half done in them.
@@ -64,7 +59,7 @@ pub struct Request {
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Answer<'a> {
     Error { message: &'a str },
-    Explanation { id: u32, explanation: Option<Explanation> },
+    Explanation { id: u32, explanation: Option<Box<Explanation>> },
 }
 
 enum Show {
@@ -316,7 +311,7 @@ impl Host {
                     Show::Live(live) => live.explain(id),
                     Show::Nothing | Show::Recorded(_) => None,
                 };
-                Some(Answer::Explanation { id, explanation })
+                Some(Answer::Explanation { id, explanation: explanation.map(Box::new) })
             }
             order => match self.obey(order) {
                 Ok(()) => None,
@@ -393,7 +388,7 @@ impl Host {
         match std::mem::replace(&mut self.show, Show::Nothing) {
             Show::Nothing => {
                 let name = self.sources.first().map(Source::name).unwrap_or_default();
-                return self.open(&name);
+                self.open(&name)
             }
             Show::Live(mut live) => {
                 let restarted = live.restart(seed);

@@ -1,6 +1,6 @@
 //! The page that shows a crowd, and the server that feeds it.
 //!
-//! One thread owns the simulation or the recorded runs ([`host`]); a task per page sends it what is new ([`server`]). Pages are
+//! One thread owns the simulation or the recorded runs (`host`); a task per page sends it what is new (`server`). Pages are
 //! embedded in the program, and nothing else can be read: of the disk only what the command line gave.
 
 pub mod control;

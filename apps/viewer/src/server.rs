@@ -63,7 +63,7 @@ pub fn serve(options: Options, ready: impl FnOnce(SocketAddr, Option<&str>)) -> 
     listener.set_nonblocking(true).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
 
-    let board = Board::new();
+    let board = Board::default();
     let hello = hello(&options.sources);
     let host = Host::new(options.sources, board.clone());
     ready(address, host.error());

@@ -191,6 +191,8 @@ mod tests {
         bytes[at..at + N].try_into().unwrap()
     }
 
+    type Row = (f32, f32, f32, f32, f32);
+
     proptest! {
         /// Places come back to within half a unit, whoever is missing, and nobody costs more than eight bytes.
         #[test]
@@ -200,9 +202,9 @@ mod tests {
             origin in -1e7f64..1e7,
         ) {
             let id: Vec<u32> = (0..rows.len()).rev().map(|place| (place * gap) as u32).collect();
-            let column = |value: &dyn Fn(&(f32, f32, f32, f32, f32)) -> f32| rows.iter().map(value).collect::<Vec<f32>>();
-            let (x, y) = (column(&|row| row.0), column(&|row| row.1));
-            let (vx, vy, delay) = (column(&|row| row.2), column(&|row| row.3), column(&|row| row.4));
+            let column = |value: fn(&Row) -> f32| rows.iter().map(value).collect::<Vec<f32>>();
+            let (x, y) = (column(|row| row.0), column(|row| row.1));
+            let (vx, vy, delay) = (column(|row| row.2), column(|row| row.3), column(|row| row.4));
             let crowd = Crowd {
                 origin: DVec2::splat(origin), id: &id, x: &x, y: &y, vx: &vx, vy: &vy, delay: &delay,
                 movers: &[[1.0, 2.0, 3.0]],

@@ -63,8 +63,9 @@ impl Canvas {
                 let share = ((radius + 0.5 - away).clamp(0.0, 1.0) * most) as i32;
                 let pixel = &mut data[(line + x as usize) * 4..][..3];
                 for (channel, &paint) in pixel.iter_mut().zip(&colour.rgb) {
-                    *channel =
-                        (i32::from(*channel) + ((i32::from(paint) - i32::from(*channel)) * share >> 8)) as u8;
+                    *channel = (i32::from(*channel)
+                        + (((i32::from(paint) - i32::from(*channel)) * share) >> 8))
+                        as u8;
                 }
             }
         }
