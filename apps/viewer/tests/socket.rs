@@ -261,7 +261,7 @@ async fn streaming_slows_a_simulation_of_20_000_by_a_tenth_at_most() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.toml");
     let many = "format = 1\nuntil = 1e5\n[[agents]]\ncount = 20000\n\
-                place = { grid = { from = [0, 0], columns = 200, spacing = 2 }, jitter = 0.3 }\ngoal = { antipodal = [200, 100] }\n";
+                place = { grid = { from = [0, 0], columns = 200, spacing = 2 }, jitter = 0.3 }\ngoal = { offset = [9000, 0] }\n";
     std::fs::write(&path, many).unwrap();
     let address = started(vec![Source::Scenario(path)]);
     let mut page = Page::open(address).await;
