@@ -245,6 +245,22 @@ test("an agent tells its half-planes", async () => {
   await shot(live, "04-agent");
 });
 
+test("an agent's field of perception is drawn", async () => {
+  const page = await visit(await serve("hybrid-cohesive"));
+  await until(page, "window.throng.frame?.time > 8");
+  await pause(page);
+  const place = await state(page, "place(0)");
+  await page.mouse.click(...(await onScreen(page, place)));
+  await until(page, "window.throng.explanation?.field?.potential.length === 16");
+  await page.click("#fit");
+  await page.mouse.move(...(await onScreen(page, place)));
+  for (let turn = 0; turn < 6; turn++) await page.mouse.wheel(0, -200);
+  await page.waitForTimeout(500);
+  assert.ok((await inkOver(page)) > 20_000, "its cells cover some of the map");
+  await shot(page, "04-field");
+  await page.context().close();
+});
+
 test("the camera follows an agent, zooms to the cursor and fits", async () => {
   await live.check("#follow");
   await playing(live);
