@@ -386,20 +386,27 @@ impl Outcome {
     }
 }
 
-/// Plans through a chain. The outcomes of its domains, as far as it came: where one has no plan, it is the last.
+/// Plans through a chain. The outcomes of its domains, as far as it came: where the first has no plan, it is the last.
+/// Where one in between has none, the plan before it guides the next one: cells may be too wide for a door, and somebody
+/// may stand in it just now.
 pub fn plan(atlas: &Atlas, published: &Published, chain: &Chain, problem: &Problem) -> Vec<Outcome> {
     let ways = atlas.ways(chain, problem.to);
     let mut planner = Planner { atlas, published, problem: *problem, ways };
     let mut outcomes = vec![planner.plan(chain.first, None)];
+    let mut way: Vec<DVec2> = outcomes[0].places().collect();
     for (index, &(joint, level)) in chain.rest.iter().enumerate() {
-        let Some(guide) = outcomes.last().filter(|outcome| outcome.is_found()) else { break };
-        let way: Vec<DVec2> = guide.places().collect();
+        if way.is_empty() {
+            break;
+        }
         if joint == Joint::Waypoints {
             let levels: Vec<Level> = chain.rest[index..].iter().map(|(_, level)| *level).collect();
             outcomes.extend(planner.plan_legs(&levels, &way));
             break;
         }
         let outcome = planner.plan(level, Some(&way));
+        if outcome.is_found() {
+            way = outcome.places().collect();
+        }
         outcomes.push(outcome);
     }
     outcomes
@@ -655,13 +662,13 @@ impl Planner<'_> {
         let mut now = Progress { begin: self.problem.begin, at: way[0], velocity: self.problem.velocity };
         let mut leg = 0;
         let mut joins = 0;
-        while let Some(ends) = legs.get(leg) {
+        while let Some(way) = legs.get(leg) {
             before.truncate(leg);
             before.push((
                 now,
                 outcomes.iter().map(|outcome| (outcome.trajectory.len(), outcome.cost)).collect(),
             ));
-            let task = Task { to: ends[1], is_last: leg + 1 == legs.len(), joins };
+            let task = Task { way, is_last: leg + 1 == legs.len(), joins };
             if let Some(next) = self.plan_leg(&mut outcomes, now, &task) {
                 (now, leg, joins) = (next, leg + 1, 0);
                 continue;
@@ -687,8 +694,8 @@ impl Planner<'_> {
         outcomes
     }
 
-    fn plan_leg(&self, outcomes: &mut [Outcome], now: Progress, task: &Task) -> Option<Progress> {
-        let to = task.to;
+    fn plan_leg(&self, outcomes: &mut [Outcome], now: Progress, task: &Task<'_>) -> Option<Progress> {
+        let to = task.to();
         let mut guide: Option<Vec<DVec2>> = None;
         let mut end = None;
         for outcome in outcomes {
@@ -708,9 +715,13 @@ impl Planner<'_> {
                     outcome.status = part.status;
                     outcome.spend(part.effort);
                     outcome.seen.extend(&part.seen);
-                    // Somebody may stand on a waypoint just now: finer domains can still plan straight to it.
+                    // Somebody may stand on a waypoint just now: finer domains can still follow the plan before.
                     let found = part.is_found();
-                    let places: Vec<DVec2> = if found { part.places().collect() } else { vec![now.at, to] };
+                    let places = if found {
+                        part.places().collect()
+                    } else {
+                        guide.unwrap_or_else(|| task.way.to_vec())
+                    };
                     outcome.cost += part.cost;
                     let again = usize::from(!outcome.trajectory.is_empty());
                     outcome.trajectory.extend(part.trajectory.iter().skip(again));
@@ -723,7 +734,7 @@ impl Planner<'_> {
         end
     }
 
-    fn stretch(&self, outcome: &Outcome, now: Progress, task: &Task) -> Stretch {
+    fn stretch(&self, outcome: &Outcome, now: Progress, task: &Task<'_>) -> Stretch {
         let tuning = self.tuning();
         let radius = if task.is_last { tuning.goal_radius } else { tuning.waypoint_radius };
         let window = self.problem.arrive.filter(|_| task.is_last).unwrap_or((now.begin, f64::INFINITY));
@@ -732,18 +743,25 @@ impl Planner<'_> {
             begin: now.begin,
             from: now.at,
             velocity: now.velocity,
-            goal: Goal { at: task.to, radius, window },
+            goal: Goal { at: task.to(), radius, window },
             budget: left.min(tuning.leg_budget.saturating_mul(1 << task.joins.min(32))),
         }
     }
 }
 
 /// What a leg is to do.
-struct Task {
-    to: DVec2,
+struct Task<'a> {
+    /// What the plan before says of it.
+    way: &'a [DVec2],
     is_last: bool,
     /// How often it was joined with others since the last leg that had a plan.
     joins: u32,
+}
+
+impl Task<'_> {
+    fn to(&self) -> DVec2 {
+        self.way[self.way.len() - 1]
+    }
 }
 
 /// How far a plan of legs has come.
