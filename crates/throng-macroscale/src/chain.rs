@@ -674,7 +674,8 @@ impl Planner<'_> {
                 continue;
             }
             joins += 1;
-            let spent = outcomes.iter().map(|outcome| outcome.effort.expansions).max().unwrap_or(0);
+            // Of the finest domain alone: the others begin anew with each leg, and each of their searches has its bound.
+            let spent = outcomes.last().map_or(0, |outcome| outcome.effort.expansions);
             if spent >= self.tuning().budget || joins > MOST_JOINS {
                 return give_up(outcomes);
             }

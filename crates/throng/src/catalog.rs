@@ -5,8 +5,8 @@ use crate::scenario::Settings;
 use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
-use throng_macroscale::map_field::Planner;
-use throng_macroscale::{Macroscale, MapField, NavMesh, Straight, VisibilityGraph};
+use throng_macroscale::{DynamicNavmesh, Macroscale, MapField, NavMesh, Straight, VisibilityGraph};
+use throng_macroscale::{dynamic_navmesh, map_field};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
@@ -147,7 +147,8 @@ static MACROSCALE: LazyLock<Vec<Model<BuildMacroscale>>> = LazyLock::new(|| {
             "Around obstacles on the shortest way that the body fits through, on a navigation mesh: for large maps and crowds.",
             KAPADIA,
         ),
-        individual_macroscale::<MapField, Planner>(PARK),
+        individual_macroscale::<DynamicNavmesh, dynamic_navmesh::Planner>(KAPADIA),
+        individual_macroscale::<MapField, map_field::Planner>(PARK),
     ]
 });
 
