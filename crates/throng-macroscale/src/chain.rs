@@ -781,8 +781,8 @@ fn give_up(mut outcomes: Vec<Outcome>) -> Vec<Outcome> {
     outcomes
 }
 
-/// After so many legs in a row without a plan there is none.
-const MOST_JOINS: u32 = 16;
+/// After so many legs in a row without a plan there is none: the last had 64 times the budget of the first.
+const MOST_JOINS: u32 = 6;
 
 /// As many cells around a place are looked at for one that is free.
 const NEAREST_CELL: f64 = 6.0;

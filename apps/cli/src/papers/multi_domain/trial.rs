@@ -59,6 +59,8 @@ pub fn tuning() -> Tuning {
         in_time: Settings { inflation: 8.0, ..default.in_time },
         // A leg that is not found soon is hardly ever found: another end helps more.
         leg_budget: 50,
+        // Less than a step is hard to meet.
+        waypoint_radius: 2.0,
         patience: 40,
         ..default
     }
