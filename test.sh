@@ -152,6 +152,7 @@ section "papers, short" throng papers snape --quick
 section "meso, short" shown throng papers meso --quick
 section "density, short" shown throng papers density --quick
 section "hybrid, short" shown throng papers hybrid --quick
+section "domains, short" shown throng papers multi-domain --quick
 section "bench, short" shown throng bench --quick
 if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "long tests" long_tests
@@ -160,6 +161,7 @@ if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "meso" throng papers meso
     section "density" throng papers density
     section "hybrid" throng papers hybrid
+    section "domains" throng papers multi-domain
     section "bench" throng bench
 fi
 

@@ -1,12 +1,23 @@
 //! Stage 1, WHERE TO: a preferred velocity for every agent.
 
+mod by_goal;
+pub mod chain;
+mod corners;
+pub mod domain;
+pub mod dynamic_navmesh;
 mod heading;
 pub mod map_field;
+pub mod navmesh;
+pub mod search;
 mod space;
 mod straight;
+pub mod tunnel;
 mod visibility_graph;
+pub mod waypoints;
 
+pub use dynamic_navmesh::DynamicNavmesh;
 pub use map_field::MapField;
+pub use navmesh::NavMesh;
 pub use straight::Straight;
 pub use visibility_graph::VisibilityGraph;
 

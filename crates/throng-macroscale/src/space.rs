@@ -3,6 +3,7 @@
 //! Walls are never grown into polygons: a body keeps clear where its middle stays a radius away from every wall. A grid
 //! lists for each cell the walls within a radius of it, so a way asks only the cells that it passes.
 
+use crate::corners::Segment;
 use glam::{DVec2, Vec2};
 use throng_core::space::Wall;
 
@@ -21,14 +22,6 @@ const CELLS_PER_WALL: f64 = 4.0;
 const MOST_CELLS_A_SIDE: f64 = 512.0;
 /// What rounding may do to a place in the grid, in cells.
 const CELL_ROUNDING: f64 = 1e-6;
-
-/// A wall in double precision.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Segment {
-    pub a: DVec2,
-    pub b: DVec2,
-    pub two_sided: bool,
-}
 
 /// Free space for a body of one radius.
 #[derive(Debug)]

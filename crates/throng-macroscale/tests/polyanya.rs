@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 use throng_core::space::Wall;
+use throng_macroscale::VisibilityGraph;
 
 /// Small enough that a way around all corners grows by less than what is allowed.
 const RADIUS: f32 = 1e-5;
@@ -49,7 +50,7 @@ fn check(mesh: &str, reference: &str) -> Result<String, String> {
     let walkers: Vec<Walker> = queries.iter().map(|query| query.0).collect();
     let world = world(walls.clone(), &walkers);
     let began = Instant::now();
-    let routes = routes(&world);
+    let routes = routes::<VisibilityGraph>(&world);
     let took = began.elapsed();
     let mut worst = 0f64;
     let mut wrong = Vec::new();

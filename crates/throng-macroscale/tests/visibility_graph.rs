@@ -94,7 +94,7 @@ proptest! {
         prop_assume!(free(&map, from, 1e-3) && free(&map, to, 1e-3));
         let world = world(walls(&map), &[Walker { from, to, radius: 1e-5 }]);
         let best = map.shortest_of_point(from.as_dvec2(), to.as_dvec2());
-        let found = routes(&world)[0].as_deref().map_or(f64::INFINITY, length);
+        let found = routes::<VisibilityGraph>(&world)[0].as_deref().map_or(f64::INFINITY, length);
         prop_assert!((found - best).abs() < 1e-3, "{found} m instead of {best}");
     }
 }
@@ -109,7 +109,7 @@ proptest! {
         let wide = f64::from(radius);
         prop_assume!(free(&map, from, 1.05 * wide) && free(&map, to, 1.05 * wide));
         let walls = walls(&map);
-        let route = routes(&world(walls.clone(), &[Walker { from, to, radius }])).remove(0);
+        let route = routes::<VisibilityGraph>(&world(walls.clone(), &[Walker { from, to, radius }])).remove(0);
         let best = |radius: f64| map.shortest_of_disc(radius, from.as_dvec2(), to.as_dvec2());
         let found = route.as_deref().map_or(f64::INFINITY, length);
         if let Some(route) = &route {
@@ -128,7 +128,7 @@ proptest! {
         prop_assume!(free(&map, from, room) && free(&map, to, room));
         let walls = walls(&map);
         let mut world = world(walls.clone(), &[Walker { from, to, radius }]);
-        let Some(route) = routes(&world).remove(0) else { return Ok(()) };
+        let Some(route) = routes::<VisibilityGraph>(&world).remove(0) else { return Ok(()) };
         let walked = walk(&mut world, &walls, 0.9 * f64::from(radius), to);
         let planned = length(&route);
         prop_assert!(walked.is_ok_and(|walked| walked <= 1.02 * planned + 0.2), "{walked:?} of {planned} m");
@@ -210,7 +210,7 @@ fn each_radius_takes_the_door_that_it_fits_through() {
     let radii = [0.3, 0.499, 0.55, 1.2];
     let walkers = radii.map(|radius| Walker { from, to, radius });
     let world = world(two_doors(), &walkers);
-    let found = routes(&world);
+    let found = routes::<VisibilityGraph>(&world);
     for (id, &radius) in radii.iter().enumerate() {
         let route = found[id].as_ref().unwrap();
         let top = route.iter().any(|place| place.y > 5.0);
@@ -222,7 +222,7 @@ fn each_radius_takes_the_door_that_it_fits_through() {
 fn whoever_fits_through_no_door_stands_still() {
     let (from, to) = (Vec2::new(-5.0, -7.0), Vec2::new(5.0, -7.0));
     let world = world(two_doors(), &[Walker { from, to, radius: 1.6 }]);
-    assert_eq!((routes(&world).remove(0), velocity(&world, 0)), (None, Vec2::ZERO));
+    assert_eq!((routes::<VisibilityGraph>(&world).remove(0), velocity(&world, 0)), (None, Vec2::ZERO));
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn many_radii_share_graphs_and_none_gets_stuck() {
     let walkers: Vec<Walker> = (0..40).map(|i| Walker { from, to, radius: 0.2 + 0.02 * i as f32 }).collect();
     let world = world(two_doors(), &walkers);
     assert!(world.radius_classes.len() < 30, "{:?}", world.radius_classes);
-    for (walker, route) in walkers.iter().zip(routes(&world)) {
+    for (walker, route) in walkers.iter().zip(routes::<VisibilityGraph>(&world)) {
         assert!(route_clearance(&route.unwrap(), &two_doors()) >= 0.99 * f64::from(walker.radius));
     }
 }
@@ -241,7 +241,7 @@ fn a_goal_in_a_closed_room_is_not_walked_to() {
     let mut walls = outline(&block([4.0, 4.0], [6.0, 6.0]));
     walls.extend(obstacle(&block([3.5, 3.5], [6.5, 6.5])));
     let world = world(walls, &[Walker { from: Vec2::ZERO, to: Vec2::splat(5.0), radius: 0.2 }]);
-    assert_eq!((routes(&world).remove(0), velocity(&world, 0)), (None, Vec2::ZERO));
+    assert_eq!((routes::<VisibilityGraph>(&world).remove(0), velocity(&world, 0)), (None, Vec2::ZERO));
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn an_open_wall_with_a_bend_is_rounded_at_its_end() {
     let open = |a: [f32; 2], b: [f32; 2]| Wall { a: a.into(), b: b.into(), two_sided: true };
     let walls = vec![open([0.0, -5.0], [0.0, 2.0]), open([0.0, 2.0], [-3.0, 5.0])];
     let walker = Walker { from: Vec2::new(-4.0, 0.0), to: Vec2::new(4.0, 0.0), radius: 1e-5 };
-    let found = length(&routes(&world(walls, &[walker])).remove(0).unwrap());
+    let found = length(&routes::<VisibilityGraph>(&world(walls, &[walker])).remove(0).unwrap());
     let below = 2.0 * 41f64.sqrt();
     assert!((found - below).abs() < 1e-3, "{found} instead of {below}");
 }
@@ -292,7 +292,9 @@ fn whoever_is_a_hair_too_near_to_a_wall_has_a_way() {
         let beside = Vec2::new(-share * radius, -3.0);
         let (there, back) = (Walker { from: beside, to: Vec2::new(5.0, -3.0), radius }, Vec2::new(5.0, -3.0));
         let back = Walker { from: back, to: beside, radius };
-        for (way, route) in ["there", "back"].iter().zip(routes(&world(walls.clone(), &[there, back]))) {
+        for (way, route) in
+            ["there", "back"].iter().zip(routes::<VisibilityGraph>(&world(walls.clone(), &[there, back])))
+        {
             let found = route.as_deref().map_or(f64::INFINITY, length);
             assert!((18.0..19.5).contains(&found), "{share} radii away, {way}: {found} m");
         }
@@ -318,7 +320,7 @@ fn an_area_is_entered_where_it_can_be() {
     let from = Vec2::new(-5.0, 0.0);
     let mut world = world(walls.clone(), &[Walker { from, to: from, radius: 0.3 }]);
     world.cohorts[0].area = Some(block([1.0, -4.0], [4.0, 4.0]));
-    let route = routes(&world).remove(0).unwrap();
+    let route = routes::<VisibilityGraph>(&world).remove(0).unwrap();
     // Around the block as a point would, and as one that keeps its radius away from it and ends inside the area.
     let (least, most) = (5f64.hypot(6.0) + 1.0 + 2.0, 5f64.hypot(6.3) + 1.6 + 2.6);
     assert!((least..most).contains(&length(&route)), "{route:?} is {} m", length(&route));
@@ -485,7 +487,8 @@ fn how_long_it_takes() {
 fn a_jam_between_two_corners_sends_the_way_around_the_other_side() {
     let walker = Walker { from: Vec2::new(-10.0, 1.0), to: Vec2::new(50.0, 1.0), radius: 0.3 };
     let mut world = world(obstacle(&block([0.0, -5.0], [40.0, 5.0])), &[walker]);
-    let goes_north = |world: &World| routes(world)[0].as_ref().unwrap().iter().any(|stop| stop.y > 5.0);
+    let goes_north =
+        |world: &World| routes::<VisibilityGraph>(world)[0].as_ref().unwrap().iter().any(|stop| stop.y > 5.0);
     assert!(goes_north(&world));
     // Along the northern side, far from both corners: neither the first nor the last part of the way.
     let jam = |version, hold: f32| {

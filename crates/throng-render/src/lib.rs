@@ -18,11 +18,13 @@ mod furniture;
 mod heat;
 mod layout;
 mod page;
+mod plan;
 mod raster;
 mod svg;
 mod trails;
 
 pub use film::{Film, FilmError, FilmOptions, Watch, film};
+pub use plan::{Planned, plan_picture};
 
 use colour::Theme;
 use layout::Stage;

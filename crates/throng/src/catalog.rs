@@ -5,8 +5,8 @@ use crate::scenario::Settings;
 use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
-use throng_macroscale::map_field::Planner;
-use throng_macroscale::{Macroscale, MapField, Straight, VisibilityGraph};
+use throng_macroscale::{DynamicNavmesh, Macroscale, MapField, NavMesh, Straight, VisibilityGraph};
+use throng_macroscale::{dynamic_navmesh, map_field};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
@@ -57,6 +57,8 @@ const HE: &str = "He, van den Berg 2013, Meso-scale planning for multi-agent nav
 
 const LONG: &str =
     "Long, Aranha, Kanoh, Collision avoidance algorithm for crowd simulation using density information";
+
+const KAPADIA: &str = "Kapadia et al. 2013, Multi-domain real-time planning in dynamic environments";
 
 const PARK: &str = "Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model";
 
@@ -140,7 +142,13 @@ static MACROSCALE: LazyLock<Vec<Model<BuildMacroscale>>> = LazyLock::new(|| {
             "Around obstacles, on the shortest way that the body fits through.",
             HE,
         ),
-        individual_macroscale::<MapField, Planner>(PARK),
+        macroscale_model::<NavMesh>(
+            "navmesh",
+            "Around obstacles on the shortest way that the body fits through, on a navigation mesh: for large maps and crowds.",
+            KAPADIA,
+        ),
+        individual_macroscale::<DynamicNavmesh, dynamic_navmesh::Planner>(KAPADIA),
+        individual_macroscale::<MapField, map_field::Planner>(PARK),
     ]
 });
 

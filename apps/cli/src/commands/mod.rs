@@ -3,6 +3,7 @@
 mod check;
 mod demo;
 mod list;
+mod plan;
 mod render;
 mod run;
 mod schema;
@@ -30,6 +31,7 @@ Examples:
   throng render crossing.sqlite -o crossing.mp4   film them
   throng view crossing                            watch and steer one in the browser
   throng run crossing --microscale hrvo --set agents.0.count=40
+  throng plan doorway --from 2,2 --to 13,8        plan a way for one agent on a map
 
 Exit code 0: done. 1: the run or a check fell short. 2: bad input, with the reason on stderr.";
 
@@ -38,6 +40,7 @@ enum Command {
     Run(Box<run::Args>),
     Sweep(Box<crate::sweep::Args>),
     Check(check::Args),
+    Plan(Box<plan::Args>),
     Render(render::Args),
     View(view::Args),
     List(list::Args),
@@ -62,6 +65,7 @@ impl Cli {
             Some(Command::Run(args)) => run::run(*args),
             Some(Command::Sweep(args)) => crate::sweep::run(*args),
             Some(Command::Check(args)) => check::run(args),
+            Some(Command::Plan(args)) => plan::run(*args),
             Some(Command::Render(args)) => render::run(args),
             Some(Command::View(args)) => view::run(args),
             Some(Command::List(args)) => list::run(args),

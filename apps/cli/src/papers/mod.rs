@@ -3,6 +3,7 @@
 mod density;
 mod hybrid;
 mod meso;
+mod multi_domain;
 mod snape;
 
 use crate::findings::{self, Finding};
@@ -36,6 +37,7 @@ const PAPERS: &[Paper] = &[
     Paper { name: "meso", title: meso::TITLE, reproduce: meso::reproduce },
     Paper { name: "density", title: density::TITLE, reproduce: density::reproduce },
     Paper { name: "hybrid", title: hybrid::TITLE, reproduce: hybrid::reproduce },
+    Paper { name: "multi-domain", title: multi_domain::TITLE, reproduce: multi_domain::reproduce },
 ];
 
 /// A figure of a paper and ours.
@@ -90,7 +92,7 @@ fn list(json: bool) -> anyhow::Result<()> {
             .collect();
         crate::output::show(&format!("{}\n", serde_json::to_string_pretty(&papers)?))?;
     } else {
-        let lines = PAPERS.iter().map(|paper| format!("{:<8} {}\n", paper.name, paper.title));
+        let lines = PAPERS.iter().map(|paper| format!("{:<13} {}\n", paper.name, paper.title));
         crate::output::show(&lines.collect::<String>())?;
     }
     Ok(())

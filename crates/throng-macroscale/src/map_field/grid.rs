@@ -9,7 +9,8 @@
 //! found, however it lies, where it is a part wider than the body, because a digital line has steps of one part; any
 //! other one where the body has 0.71 parts to spare on all sides, because no place is further from a part's middle.
 
-use crate::space::{Place, Segment, Space, distance};
+use crate::corners::Segment;
+use crate::space::{Place, Space, distance};
 use glam::{DVec2, IVec2, Vec2};
 use rayon::prelude::*;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};

@@ -9,8 +9,9 @@
 
 use super::crowd::{Coherent, Stream};
 use super::grid::Grid;
-use super::{MapField, Next, Planner, due};
+use super::{MapField, Next, Planner};
 use crate::heading::Target;
+use crate::heading::due;
 use glam::Vec2;
 use throng_core::rng::{self, Purpose};
 use throng_core::world::{Guide, NewRoute, Route, Status, View};

@@ -30,7 +30,7 @@ mod individuals;
 mod routes;
 
 use crate::Macroscale;
-use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
+use crate::heading::{GoalKey, Target, due, goal_key, goals, target, through, to_end, waits};
 use crowd::Crowd;
 use glam::Vec2;
 use grid::{Grid, Node};
@@ -482,13 +482,6 @@ fn key(view: View<'_>, row: usize, aversion: f32, threshold: f32) -> Key {
         aversion: aversion.to_bits(),
         threshold: if aversion > 0.0 { threshold.to_bits() } else { 0 },
     }
-}
-
-/// Whether it is a row's turn to do what everybody does every so often, s; not all in one step.
-#[inline]
-fn due(view: View<'_>, row: usize, every: f32) -> bool {
-    let steps = (every / view.dt).clamp(1.0, 1e9) as u64;
-    (view.step + u64::from(view.agents.id[row])).is_multiple_of(steps)
 }
 
 /// Whether a row looks now where its next stops are: every so often, and near to one all the time.

@@ -2,12 +2,15 @@
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+pub mod area;
+pub mod maps;
 pub mod oracle;
+pub mod peer;
 
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, SETTING_OFF, Status, WIDEST_CLASS, World, radius_classes};
-use throng_macroscale::{Macroscale, VisibilityGraph};
+use throng_macroscale::Macroscale;
 
 /// Somebody who walks from one place to another.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +58,8 @@ pub fn row(world: &World, id: usize) -> usize {
 }
 
 /// The ways of all walkers, by id.
-pub fn routes(world: &World) -> Vec<Option<Vec<Vec2>>> {
-    let mut model = VisibilityGraph::default();
+pub fn routes<M: Macroscale + Default>(world: &World) -> Vec<Option<Vec<Vec2>>> {
+    let mut model = M::default();
     (0..world.agents.len()).map(|id| model.route(world.view(), row(world, id))).collect()
 }
 

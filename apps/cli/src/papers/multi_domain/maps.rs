@@ -1,0 +1,133 @@
+//! Random maps of 100 m × 100 m with obstacles that stand and obstacles that move, a start and a goal.
+//!
+//! The paper says no more than that of its own. How many there are and how large was chosen so that a way that only knows
+//! what stands is free about as seldom as the paper's (17 of 100).
+
+use super::planning::Wall;
+use super::planning::domain::published::{Published, Trajectory};
+use super::planning::navmesh::{Search, Terrain};
+use super::rng::{Purpose, Stream, stream};
+use glam::{DVec2, Vec2};
+
+pub const SIZE: f64 = 100.0;
+/// Of whoever plans, m.
+pub const RADIUS: f64 = 0.25;
+/// Blocks, and how long and wide half of one is, m.
+const BLOCKS: usize = 30;
+const BLOCK: [(f64, f64); 2] = [(0.8, 4.0), (0.8, 4.0)];
+/// Walls, and how long and wide half of one is, m. Around long ones one has to see far ahead.
+const WALLS: usize = 40;
+const WALL: [(f64, f64); 2] = [(4.0, 12.0), (0.2, 0.2)];
+const MOVING: usize = 150;
+/// Of what moves, m.
+const MOVER_RADIUS: (f64, f64) = (0.4, 0.6);
+/// Of what moves, m/s.
+const MOVER_SPEED: (f64, f64) = (0.7, 1.4);
+/// Movers walk on for so long, s.
+const HORIZON: f64 = 240.0;
+/// As often may a mover want to go where it cannot.
+const MOST_MISSES: u32 = 200;
+/// The goal is no nearer than this, m.
+const APART: f64 = 20.0;
+/// Nobody begins nearer to the start than this, m: a planner should have a chance.
+const HEAD_START: f64 = 3.0;
+
+/// A body that moves: radius, and where it is when.
+pub struct Mover {
+    pub radius: f64,
+    pub path: Vec<(f64, DVec2)>,
+}
+
+pub struct Map {
+    /// Corners of what stands, counter-clockwise.
+    pub blocks: Vec<[DVec2; 4]>,
+    pub movers: Vec<Mover>,
+    pub start: DVec2,
+    pub goal: DVec2,
+}
+
+impl Map {
+    /// The map of a number; `None` where it has no way from start to goal, however long one tries.
+    pub fn new(seed: u64, number: u32) -> Option<Map> {
+        let mut numbers = stream(seed, number, 0, Purpose::Place);
+        let sizes = [BLOCK; BLOCKS].into_iter().chain([WALL; WALLS]);
+        let blocks: Vec<[DVec2; 4]> = sizes.map(|size| block(&mut numbers, size)).collect();
+        let walls = walls(&blocks);
+        let free = Terrain::between(&walls, RADIUS).ok()?;
+        let for_movers = Terrain::between(&walls, MOVER_RADIUS.1).ok()?;
+        let mut search = Search::default();
+        let (start, goal) = (0..1_000).find_map(|_| {
+            let (start, goal) = (place(&mut numbers), place(&mut numbers));
+            (start.distance(goal) >= APART && search.find(free.mesh(), start, goal).is_some())
+                .then_some((start, goal))
+        })?;
+        let mut movers = Vec::new();
+        while movers.len() < MOVING {
+            movers.extend(mover(&mut numbers, &for_movers, &mut search, start));
+        }
+        Some(Map { blocks, movers, start, goal })
+    }
+
+    pub fn walls(&self) -> Vec<Wall> {
+        walls(&self.blocks)
+    }
+
+    pub fn published(&self) -> Published {
+        let told = |mover: &Mover| Trajectory { radius: mover.radius, path: mover.path.clone(), stays: true };
+        Published::new(self.movers.iter().map(told))
+    }
+}
+
+fn place(numbers: &mut Stream) -> DVec2 {
+    DVec2::new(numbers.uniform(0.0, SIZE), numbers.uniform(0.0, SIZE))
+}
+
+/// A rectangle that lies in any direction, inside of the outline: what bounds a world does not cross itself.
+fn block(numbers: &mut Stream, size: [(f64, f64); 2]) -> [DVec2; 4] {
+    loop {
+        let middle = place(numbers);
+        let half = DVec2::from(size.map(|(least, most)| numbers.uniform(least, most)));
+        let along = DVec2::from_angle(numbers.uniform(0.0, std::f64::consts::TAU));
+        let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+            .map(|(x, y)| middle + along * (x * half.x) + along.perp() * (y * half.y));
+        if corners.iter().all(|at| at.min_element() > 0.0 && at.max_element() < SIZE) {
+            return corners;
+        }
+    }
+}
+
+/// The outline with free space inside, and blocks with free space outside.
+fn walls(blocks: &[[DVec2; 4]]) -> Vec<Wall> {
+    let outline = [[0.0, 0.0], [SIZE, 0.0], [SIZE, SIZE], [0.0, SIZE]].map(DVec2::from);
+    let ring = |corners: [Vec2; 4]| {
+        (0..4).map(move |i| Wall { a: corners[i], b: corners[(i + 1) % 4], two_sided: false })
+    };
+    let outside = |&[a, b, c, d]: &[DVec2; 4]| ring([d, c, b, a].map(|at| at.as_vec2()));
+    ring(outline.map(|at| at.as_vec2())).chain(blocks.iter().flat_map(outside)).collect()
+}
+
+/// From place to place on shortest ways, until the horizon.
+fn mover(numbers: &mut Stream, terrain: &Terrain, search: &mut Search, start: DVec2) -> Option<Mover> {
+    let radius = numbers.uniform(MOVER_RADIUS.0, MOVER_RADIUS.1);
+    let speed = numbers.uniform(MOVER_SPEED.0, MOVER_SPEED.1);
+    let mut at = place(numbers);
+    terrain.mesh().locate(at).filter(|_| at.distance(start) > HEAD_START)?;
+    let mut path = vec![(0.0, at)];
+    let (mut time, mut misses) = (0.0, 0);
+    while time < HORIZON {
+        let Some(way) = search.find(terrain.mesh(), at, place(numbers)) else {
+            // Who is shut in between walls would look for a way for ever: another one is drawn.
+            misses += 1;
+            if misses > MOST_MISSES {
+                return None;
+            }
+            continue;
+        };
+        for pair in way.stops.windows(2).filter(|pair| pair[0].at != pair[1].at) {
+            time += pair[0].at.distance(pair[1].at) / speed;
+            path.push((time, pair[1].at));
+        }
+        at = path[path.len() - 1].1;
+    }
+    Some(Mover { radius, path })
+}

@@ -1,0 +1,176 @@
+//! The macroscale model: every agent heads for the next bend of its shortest way on the mesh.
+
+use super::mesh::Mesh;
+use super::terrain::{Settings, Terrain};
+use super::ways::Ways;
+use crate::Macroscale;
+use crate::by_goal::{ByGoal, FirstStop, Planner};
+use crate::heading::Target;
+use crate::space::Space;
+use glam::{DVec2, Vec2};
+use throng_core::handover::Intents;
+use throng_core::space::Wall;
+use throng_core::world::View;
+
+/// Around obstacles on the shortest way that the body fits through, found on a navigation mesh.
+#[derive(Debug, Default)]
+pub struct NavMesh(ByGoal<FreeSpace>);
+
+impl Macroscale for NavMesh {
+    fn run(&mut self, view: View<'_>, out: &mut Intents) {
+        self.0.run(view, out);
+    }
+
+    fn stranded(&self) -> &[u32] {
+        self.0.stranded()
+    }
+
+    fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
+        self.0.route(view, row)
+    }
+}
+
+/// Free space for bodies of one radius: where their middles can be, and how near walls are for those whose are not.
+#[derive(Debug)]
+pub(crate) struct FreeSpace {
+    space: Space,
+    /// Missing where walls are further away than a mesh reaches: then nobody knows a way.
+    terrain: Option<Terrain>,
+    /// No polygon is wider, m.
+    widest: f64,
+}
+
+/// The ways to a goal.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    ways: Ways,
+    /// Where the mesh was entered for a goal that is nearer to a wall than a body can be, and the goal.
+    pressed: Vec<(DVec2, DVec2)>,
+}
+
+/// So many radii somebody who is pressed between walls looks for a place with room.
+const REACH: f64 = 64.0;
+/// Whoever is within this share of the radius of a bend has rounded it, and of the mesh is in it.
+const NEAR: f64 = 0.01;
+/// Roughly what a tree remembers for each polygon.
+const WINDOWS_OF_A_POLYGON: usize = 6;
+
+impl Planner for FreeSpace {
+    type Tree = Tree;
+
+    fn new(walls: &[Wall], radius: f32) -> FreeSpace {
+        FreeSpace::between(walls, radius, f64::INFINITY)
+    }
+
+    fn set_walls(&mut self, walls: &[Wall], radius: f32) {
+        let space = Space::new(walls, radius);
+        // The least radius grows with the map.
+        let same = space.radius == self.space.radius;
+        match self.terrain.as_mut().filter(|_| same).map(|terrain| terrain.set_walls(walls)) {
+            Some(Ok(())) => self.space = space,
+            _ => *self = FreeSpace::between(walls, radius, self.widest),
+        }
+    }
+
+    fn tree(&self, goals: Vec<DVec2>) -> Tree {
+        let Some(terrain) = &self.terrain else { return Tree { ways: Ways::default(), pressed: Vec::new() } };
+        let (free, pressed): (Vec<DVec2>, Vec<DVec2>) =
+            goals.into_iter().partition(|&goal| terrain.mesh().locate(goal).is_some());
+        // A goal in a narrow place may be entered narrowly, but only where there is no other way.
+        let pressed = if free.is_empty() { pressed } else { Vec::new() };
+        let entered = pressed.into_iter().filter_map(|goal| Some((self.nearest_room(goal)?, goal)));
+        let pressed: Vec<(DVec2, DVec2)> = entered.collect();
+        let goals: Vec<DVec2> = free.into_iter().chain(pressed.iter().map(|&(entry, _)| entry)).collect();
+        Tree { ways: Ways::new(terrain.mesh(), &goals), pressed }
+    }
+
+    fn size(&self, tree: Option<&Tree>) -> usize {
+        let expected =
+            |terrain: &Terrain| terrain.mesh().polygons() * WINDOWS_OF_A_POLYGON + terrain.mesh().vertices();
+        tree.map_or_else(|| self.terrain.as_ref().map_or(0, expected), |tree| tree.ways.len())
+    }
+
+    /// A point that is in sight is what the tree says too. The nearest place of an area is not in the tree.
+    fn sees(&self, from: Vec2, target: &Target) -> bool {
+        if target.reach == target.aim && target.reach != from {
+            return false;
+        }
+        self.is_clear(from, target.reach)
+    }
+
+    fn first_stop(&self, tree: &Tree, from: Vec2) -> Option<FirstStop> {
+        let mesh = self.terrain.as_ref()?.mesh();
+        let here = from.as_dvec2();
+        let near = NEAR * self.space.radius;
+        if let Some(heading) = tree.ways.heading(mesh, here, near) {
+            return Some(self.stop(tree, here, heading.toward, heading.ends));
+        }
+        if mesh.locate(here).is_some() {
+            return None;
+        }
+        let room = self.nearest_room(here)?;
+        let heading = tree.ways.heading(mesh, room, near)?;
+        let lifted = self.space.place(here).at;
+        // Nearer to a wall than it should be: along it as far from it as now, or else away from it first.
+        if room.distance(here) <= near || self.space.is_clear(lifted, heading.toward, self.space.keep()) {
+            return Some(self.stop(tree, here, heading.toward, heading.ends));
+        }
+        Some(FirstStop { at: room.as_vec2(), ends: false })
+    }
+
+    fn route(&self, tree: &Tree, from: Vec2) -> Option<Vec<Vec2>> {
+        let mesh = self.terrain.as_ref()?.mesh();
+        let here = from.as_dvec2();
+        let room = self.room(here)?;
+        let mut route: Vec<DVec2> = vec![here];
+        route.extend(tree.ways.route(mesh, room)?.into_iter().skip(usize::from(room == here)));
+        let end = route[route.len() - 1];
+        route.extend(tree.pressed.iter().find(|(entry, _)| *entry == end).map(|(_, goal)| *goal));
+        Some(route.into_iter().map(|place| place.as_vec2()).collect())
+    }
+}
+
+impl FreeSpace {
+    /// With polygons that are no wider than given, m.
+    pub fn between(walls: &[Wall], radius: f32, widest: f64) -> FreeSpace {
+        let space = Space::new(walls, radius);
+        let settings = Settings { radius: space.radius, widest, ..Settings::default() };
+        FreeSpace { terrain: Terrain::between_with(walls, settings).ok(), space, widest }
+    }
+
+    /// The mesh, where there is one.
+    pub fn mesh(&self) -> Option<&Mesh> {
+        self.terrain.as_ref().map(Terrain::mesh)
+    }
+
+    /// Whether a straight way keeps clear of walls.
+    pub fn is_clear(&self, from: Vec2, to: Vec2) -> bool {
+        let (from, to) = (self.space.place(from.as_dvec2()), self.space.place(to.as_dvec2()));
+        self.space.is_clear(from.at, to.at, self.space.keep())
+    }
+
+    /// A place itself, or the nearest one where a body has room.
+    pub fn room(&self, place: DVec2) -> Option<DVec2> {
+        if self.mesh()?.locate(place).is_some() { Some(place) } else { self.nearest_room(place) }
+    }
+
+    /// The nearest place where a body has room, straight from a place where it has none and no nearer to any wall.
+    fn nearest_room(&self, place: DVec2) -> Option<DVec2> {
+        let mesh = self.terrain.as_ref()?.mesh();
+        let lifted = self.space.place(place);
+        let keep = self.space.pressed_keep(&lifted);
+        let reach = REACH * self.space.radius;
+        mesh.nearest(lifted.at, reach, |room| self.space.is_clear(lifted.at, room, keep))
+    }
+
+    fn stop(&self, tree: &Tree, from: DVec2, toward: DVec2, ends: bool) -> FirstStop {
+        let pressed = tree.pressed.iter().find(|(entry, _)| ends && *entry == toward);
+        let Some(&(_, goal)) = pressed else { return FirstStop { at: toward.as_vec2(), ends } };
+        let near = from.distance(toward) <= NEAR * self.space.radius;
+        let (lifted, lifted_goal) = (self.space.place(from).at, self.space.place(goal).at);
+        if near || self.space.is_clear(lifted, lifted_goal, self.space.keep()) {
+            return FirstStop { at: goal.as_vec2(), ends: true };
+        }
+        FirstStop { at: toward.as_vec2(), ends: false }
+    }
+}

@@ -1,0 +1,91 @@
+//! Planning for one agent on a scenario's map: the domains, the searches and what joins them, without a simulation.
+//!
+//! ```
+//! use throng::planning::chain::{Atlas, Chain, Problem, Tuning, plan};
+//! use throng::planning::{Place, bodies};
+//! use throng::Scenario;
+//!
+//! let text = "format = 1\n[map]\nobstacles = [ [[4, -5], [6, -5], [6, 5], [4, 5]] ]";
+//! let scenario = Scenario::parse(text, "block.toml", None)?;
+//! let place = Place::of(&scenario, &[[0.0, 0.0].into(), [10.0, 0.0].into()]);
+//! let chain: Chain = "navmesh>grid".parse()?;
+//! let atlas = Atlas::new(place.site(0.25), &chain, Tuning::default())?;
+//! let problem = Problem::between(place.local([0.0, 0.0].into()), place.local([10.0, 0.0].into()));
+//! let outcomes = plan(&atlas, &bodies(&scenario, &place), &chain, &problem);
+//! assert!(outcomes[0].length() > 14.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use throng_core::space::Wall;
+pub use throng_macroscale::{chain, domain, navmesh, search, tunnel, waypoints};
+
+use crate::scenario::Scenario;
+use chain::Site;
+use domain::published::{Published, Trajectory};
+use glam::DVec2;
+
+/// A scenario's map as planners want it: around an origin of its own.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// What must be added for the scenario's coordinates, m.
+    pub origin: DVec2,
+    /// m from the origin.
+    walls: Vec<Wall>,
+    low: DVec2,
+    high: DVec2,
+}
+
+/// Room around a map without an outline, m.
+const MARGIN: f64 = 10.0;
+
+impl Place {
+    /// The map of a scenario, and some places that have to be on it.
+    pub fn of(scenario: &Scenario, places: &[DVec2]) -> Place {
+        let boundary = crate::scenario::boundary(&scenario.map);
+        let seen = || boundary.rings.iter().flatten().chain(boundary.walls.iter().flatten()).chain(places);
+        let margin = if boundary.bounded { 0.0 } else { MARGIN };
+        let low = seen().copied().fold(DVec2::MAX, DVec2::min) - margin;
+        let high = seen().copied().fold(DVec2::MIN, DVec2::max) + margin;
+        let origin = if low.cmple(high).all() { ((low + high) / 2.0).round() } else { DVec2::ZERO };
+        let wall = |[a, b]: [DVec2; 2], two_sided| Wall {
+            a: (a - origin).as_vec2(),
+            b: (b - origin).as_vec2(),
+            two_sided,
+        };
+        let solid = boundary.edges().map(|edge| wall(edge, false));
+        let walls = solid.chain(boundary.walls.iter().map(|&edge| wall(edge, true))).collect();
+        Place { origin, walls, low: low - origin, high: high - origin }
+    }
+
+    /// What an atlas is made of, for bodies of a radius, m.
+    pub fn site(&self, radius: f64) -> Site<'_> {
+        Site { walls: &self.walls, links: &[], low: self.low, high: self.high, radius }
+    }
+
+    /// From the scenario's coordinates.
+    pub fn local(&self, place: DVec2) -> DVec2 {
+        place - self.origin
+    }
+}
+
+/// The scripted bodies of a scenario, where they will be.
+pub fn bodies(scenario: &Scenario, place: &Place) -> Published {
+    let told = scenario.movers.iter().map(|mover| Trajectory {
+        radius: mover.radius,
+        path: mover.path.iter().map(|&(time, at)| (time, place.local(at))).collect(),
+        stays: true,
+    });
+    Published::new(told)
+}
+
+/// The same, and the agents: they stand where they begin, because nobody knows yet where they will go.
+pub fn bodies_and_agents(scenario: &Scenario, place: &Place) -> Published {
+    let mut published = bodies(scenario, place);
+    let first = scenario.movers.len();
+    let agents = scenario.cohorts.iter().flat_map(|cohort| &cohort.agents);
+    for (index, agent) in agents.enumerate() {
+        let stands = Trajectory::standing(agent.radius, place.local(agent.position));
+        published.publish((first + index) as u32, stands);
+    }
+    published
+}
