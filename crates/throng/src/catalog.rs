@@ -10,7 +10,7 @@ use throng_macroscale::{dynamic_navmesh, map_field};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
-use throng_microscale::{Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
+use throng_microscale::{Hrvo, Hybrid, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Holonomic, Motion, Separation};
 
 /// A stage of the pipeline.
@@ -116,13 +116,11 @@ fn mesoscale_model<P: Params, M: Mesoscale + From<Vec<P>> + 'static>(
     }
 }
 
-fn microscale_model<M: LocalModel>(paper: &'static str) -> Model<BuildMicroscale> {
+fn microscale_model<M: Staged>(paper: &'static str) -> Model<BuildMicroscale> {
     Model {
         entry: Entry { name: M::BLOCK, stage: Stage::Microscale, about: M::ABOUT.trim_ascii(), paper },
         block: block_of::<M>(),
-        build: |settings| {
-            Box::new(Local { model: with_settings::<M>(settings), patience: with_settings(settings) })
-        },
+        build: |settings| with_settings::<M>(settings).stage(with_settings(settings)),
     }
 }
 
