@@ -46,7 +46,11 @@ fn stamp() -> String {
 #[test]
 fn the_embedded_page_was_built_from_the_source_beside_it() {
     let built = std::fs::read_to_string(folder().join("dist/source.txt")).unwrap();
-    assert_eq!(built.trim(), stamp(), "build the page again: `npm ci && npm run build` in apps/viewer/page");
+    assert_eq!(
+        built.trim(),
+        stamp(),
+        "build the page again: `npm install --no-save && npm run build` in apps/viewer/page"
+    );
 }
 
 #[test]

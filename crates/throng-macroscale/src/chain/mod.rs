@@ -44,7 +44,7 @@ pub struct Tuning {
     pub improve: bool,
     /// The width of tunnels at the first inflation.
     pub width: Width,
-    /// Expansions without a plan after which a tunnel is too narrow, see [`Guided::with_patience`]. Default 100.
+    /// Expansions without a plan after which a tunnel is too narrow, see [`Guided::with_patience`](crate::tunnel::Guided::with_patience). Default 100.
     pub patience: u64,
     /// Legs are no longer, m. Default 8.
     pub leg: f64,

@@ -3,7 +3,7 @@
 //! agent gets there, from their published paths. A metre through a polygon costs the more the denser it is.
 //!
 //! A state is a side between two polygons, and a step leads through a polygon from the middle of one side to the middle of
-//! another. The way is then pulled taut through the sides that it passes ([`Density::route`]).
+//! another. The way is then pulled taut through the sides that it passes.
 //!
 //! Deviations:
 //! - The paper's states are polygons, and its steps lead from middle to middle of them. Middles of sides follow the mesh more

@@ -133,7 +133,6 @@ fn findings(columns: &[Vec<Result>]) -> Vec<Finding> {
     let [.., alone, tunnel, legs] = columns else { return Vec::new() };
     let ratio = expansions(alone) / expansions(legs).max(1.0);
     let legs_each = average(legs, |result| result.expansions / result.searches.max(1.0));
-    let success = |results: &[Result]| success(results);
     vec![
         Finding::new("tunnels: success", success(tunnel), Side::AtLeast, 0.95),
         Finding::new("tunnels and waypoints: success", success(legs), Side::AtLeast, 0.93),
