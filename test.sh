@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests. Needs cargo, a C compiler, python3 and git; THRONG_LONG=1 adds the long campaigns.
+# All tests. Needs cargo, a C compiler, python3 and git, and npm and Chromium for the page; THRONG_LONG=1 adds the long campaigns.
 #
 # Everything is built in the release profile, so that tests, lints and the command share what they compile.
 set -euo pipefail
@@ -75,16 +75,42 @@ peers() {
     fi
 }
 
+# Random cases are the same in every run, so that a failure can be seen again; the long tests draw anew.
 tests() {
-    cargo test --release --workspace --no-fail-fast 2>&1 | tee "$logs/tests"
+    PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} \
+        cargo test --release --workspace --no-fail-fast 2>&1 | tee "$logs/tests"
 }
 
 # The command that the tests have built.
+throng_command() {
+    cargo metadata --format-version 1 --no-deps |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"] + "/release/throng")'
+}
+
 throng() {
-    local target
-    target=$(cargo metadata --format-version 1 --no-deps |
-        python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
-    "$target/release/throng" "$@"
+    local command
+    command=$(throng_command)
+    "$command" "$@"
+}
+
+# Builds the page again and holds it against the build that is embedded; the tests hold a hash of its source against it too,
+# without npm.
+# Not `npm ci`: where a registry lacks bundlers for other systems, it refuses a lock file without them.
+page_build() {
+    if ! command -v npm >/dev/null || ! (cd apps/viewer/page && npm install --no-save) >"$logs/npm" 2>&1; then
+        echo "npm cannot install what the page is built with, skipped"
+        return
+    fi
+    cp -r apps/viewer/dist "$logs/dist"
+    (cd apps/viewer/page && npm run build)
+    diff -r "$logs/dist" apps/viewer/dist
+}
+
+# The page in a real browser; looks are kept in target/page.
+page() {
+    local command
+    command=$(throng_command)
+    apps/viewer/e2e/run.sh "$command" 2>&1 | tee "$logs/page-tests"
 }
 
 # Speed on a busy machine says little: a finding that does not hold is shown, and only a failure to run fails. What is
@@ -121,6 +147,8 @@ section "documentation" documentation
 section "licences" licences
 section "peers" peers
 section "tests" tests
+section "page, built" page_build
+section "page" page
 section "papers, short" throng papers snape --quick
 section "meso, short" shown throng papers meso --quick
 section "density, short" shown throng papers density --quick

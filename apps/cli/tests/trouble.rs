@@ -158,14 +158,28 @@ fn pictures_that_cannot_be_drawn() {
     desk.refuses("render nowhere.sqlite -o a.png", "there is no such file");
     desk.refuses("render noise.sqlite -o a.png", "cannot read `noise.sqlite`");
     desk.refuses("render folder -o a.png", "is a folder");
-    desk.refuses("render run.sqlite -o a.gif", "cannot make films");
-    desk.refuses("render run.sqlite -o a.mp4", "cannot make films");
-    desk.refuses("render run.sqlite -o a", "let it end in .png or .svg");
+    desk.refuses("render run.sqlite -o a", "let it end in .png, .svg, .gif or .mp4");
     desk.refuses("render run.sqlite -o missing/a.png", "there is no folder `missing`");
     desk.refuses("render run.sqlite -o a.png --at 1e6", "which lasts from 0 to");
     desk.refuses("render run.sqlite -o a.png --width 0", "160..=16384");
     desk.refuses("render run.sqlite", "--output");
     assert!(!desk.path("a.png").exists());
+}
+
+#[test]
+fn films_that_cannot_be_made() {
+    let desk = Desk::new();
+    desk.works("run crossing --record run.sqlite --fps 2");
+    desk.refuses("render run.sqlite -o a.mp4 --from 1e6", "--from 1000000 is not in the run");
+    desk.refuses("render run.sqlite -o a.mp4 --from 5 --to 2", "--to must be after --from");
+    desk.refuses("render run.sqlite -o a.mp4 --at 3", "--at is for pictures");
+    desk.refuses("render run.sqlite -o a.gif --kind density", "--kind is for pictures");
+    desk.refuses("render run.sqlite -o a.png --fps 10", "--fps is for films");
+    desk.refuses("render run.sqlite -o a.mp4 --speed 0", "it must be above 0");
+    desk.refuses("render run.sqlite -o a.mp4 --speed 1e-9", "more than 1000000 pictures");
+    desk.refuses("render run.sqlite -o a.mp4 --size 20x20", "such as 1280x720");
+    desk.refuses("render run.sqlite -o a.mp4 --size 9000x9000 --to 1", "at most 3840 × 2160");
+    assert!(!desk.path("a.mp4").exists() && !desk.path("a.gif").exists());
 }
 
 /// It was said that this is not a whole checkpoint, as if the disk had failed.

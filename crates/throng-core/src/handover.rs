@@ -20,8 +20,8 @@ pub struct Intents {
     pub jam: Option<Jam>,
     /// How dense the crowd is and how it flows, where a local model reads it.
     pub flow: Option<Flow>,
-    /// By cohort: the middle of those who walk together, m from the world's origin, where a local model reads it.
-    pub middle: Vec<Option<Vec2>>,
+    /// By cohort: those who walk together, where a local model reads it.
+    pub mates: Vec<Option<Mates>>,
     /// Routes that the macroscale wants remembered otherwise than they are, one change for each agent at most.
     pub routes: Vec<RouteChange>,
     /// The same for plans.
@@ -87,6 +87,15 @@ impl Near {
     pub fn is_nobody(&self) -> bool {
         self.count == 0
     }
+}
+
+/// Those of a cohort who walk together, and are on their way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mates {
+    /// Their middle, m from the world's origin.
+    pub middle: Vec2,
+    /// How many they are, at least two.
+    pub count: u32,
 }
 
 /// From the motion stage: where an agent will be.

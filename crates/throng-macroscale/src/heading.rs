@@ -59,6 +59,13 @@ pub(crate) fn through(view: View<'_>, row: usize, place: Vec2) -> Vec2 {
     if distance > 0.0 { offset * (view.agents.preferred_speed[row] / distance) } else { Vec2::ZERO }
 }
 
+/// Whether it is a row's turn to do what everybody does every so often, s; not all in one step.
+#[inline]
+pub(crate) fn due(view: View<'_>, row: usize, every: f32) -> bool {
+    let steps = (every / view.dt).clamp(1.0, 1e9) as u64;
+    (view.step + u64::from(view.agents.id[row])).is_multiple_of(steps)
+}
+
 /// What a row wants to, told apart by its bits, so that those who want the same can share what they find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum GoalKey {

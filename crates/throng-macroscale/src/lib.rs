@@ -4,6 +4,7 @@ mod by_goal;
 pub mod chain;
 mod corners;
 pub mod domain;
+pub mod dynamic_navmesh;
 mod heading;
 pub mod map_field;
 pub mod multi_domain;
@@ -15,6 +16,7 @@ pub mod tunnel;
 mod visibility_graph;
 pub mod waypoints;
 
+pub use dynamic_navmesh::DynamicNavmesh;
 pub use map_field::MapField;
 pub use multi_domain::MultiDomain;
 pub use navmesh::NavMesh;

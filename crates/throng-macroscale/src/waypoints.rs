@@ -13,32 +13,38 @@ use glam::DVec2;
 /// A way cut into legs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Legs {
-    waypoints: Vec<DVec2>,
+    /// Bends and waypoints.
+    places: Vec<DVec2>,
+    /// Which of them are waypoints.
+    waypoints: Vec<usize>,
 }
 
 impl Legs {
     /// Cuts a way so that no leg is longer than `longest`, m, and none much shorter where that can be.
     pub fn along(way: &[DVec2], longest: f64) -> Legs {
-        let mut waypoints: Vec<DVec2> = way.first().copied().into_iter().collect();
+        let mut places: Vec<DVec2> = way.first().copied().into_iter().collect();
+        let mut waypoints: Vec<usize> = (0..places.len()).collect();
         let mut left = 0.0;
         for pair in way.windows(2) {
             let length = pair[0].distance(pair[1]);
             // A bend so near to the last waypoint is passed on the way to the next one.
             let mut gone = longest - left;
             while gone < length - 1e-9 {
-                waypoints.push(pair[0].lerp(pair[1], gone / length));
+                waypoints.push(places.len());
+                places.push(pair[0].lerp(pair[1], gone / length));
                 gone += longest;
             }
+            places.push(pair[1]);
             left = longest - (gone - length);
         }
-        if let Some(&end) = way.last().filter(|_| way.len() > 1) {
+        if way.len() > 1 {
             // What is left at the end is no leg of its own.
             if left < longest / 3.0 && waypoints.len() > 1 {
                 waypoints.pop();
             }
-            waypoints.push(end);
+            waypoints.push(places.len() - 1);
         }
-        Legs { waypoints }
+        Legs { places, waypoints }
     }
 
     /// How many legs there are.
@@ -51,9 +57,9 @@ impl Legs {
         self.len() == 0
     }
 
-    /// Where a leg begins and ends.
-    pub fn get(&self, leg: usize) -> Option<[DVec2; 2]> {
-        self.waypoints.get(leg..leg + 2).map(|ends| [ends[0], ends[1]])
+    /// The part of the way that a leg is to cover, from waypoint to waypoint.
+    pub fn get(&self, leg: usize) -> Option<&[DVec2]> {
+        self.waypoints.get(leg..leg + 2).map(|ends| &self.places[ends[0]..=ends[1]])
     }
 
     /// Makes one leg of this one and the one before. Says whether there is one before.
@@ -80,8 +86,10 @@ mod tests {
     fn a_straight_way_is_cut_evenly_and_a_short_rest_is_no_leg() {
         let way = [DVec2::ZERO, DVec2::new(21.0, 0.0)];
         let legs = Legs::along(&way, 10.0);
-        assert_eq!(legs.waypoints, [DVec2::ZERO, DVec2::new(10.0, 0.0), DVec2::new(21.0, 0.0)]);
-        assert_eq!(legs.get(1), Some([DVec2::new(10.0, 0.0), DVec2::new(21.0, 0.0)]));
+        assert_eq!(legs.len(), 2);
+        assert_eq!(legs.get(0), Some(&[DVec2::ZERO, DVec2::new(10.0, 0.0)][..]));
+        // Where the next waypoint would have been, the way is still passed.
+        assert_eq!(legs.get(1), Some(&[10.0, 20.0, 21.0].map(|x| DVec2::new(x, 0.0))[..]));
         assert_eq!(legs.get(2), None);
         assert!(Legs::along(&[DVec2::ONE], 10.0).is_empty());
     }
@@ -91,7 +99,7 @@ mod tests {
         let mut legs = Legs::along(&[DVec2::ZERO, DVec2::new(30.0, 0.0)], 10.0);
         assert_eq!(legs.len(), 3);
         assert!(legs.join(2) && legs.join_next(0) && !legs.join(0) && !legs.join_next(0));
-        assert_eq!(legs.get(0), Some([DVec2::ZERO, DVec2::new(30.0, 0.0)]));
+        assert_eq!(legs.get(0), Some(&[0.0, 10.0, 20.0, 30.0].map(|x| DVec2::new(x, 0.0))[..]));
     }
 
     proptest! {
@@ -103,13 +111,13 @@ mod tests {
             let way: Vec<DVec2> = way.iter().map(|&(x, y)| DVec2::new(x, y)).collect();
             let legs = Legs::along(&way, longest);
             prop_assert_eq!(legs.get(0).unwrap()[0], way[0]);
-            prop_assert_eq!(legs.get(legs.len() - 1).unwrap()[1], way[way.len() - 1]);
+            prop_assert_eq!(legs.get(legs.len() - 1).unwrap().last(), way.last());
             let length: f64 = way.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
             prop_assert!(legs.len() as f64 <= length / longest + 1.0);
             prop_assert!(legs.len() as f64 >= length / longest - 1.0);
             for leg in 0..legs.len() {
-                let [from, to] = legs.get(leg).unwrap();
-                prop_assert!(from.distance(to) <= longest * 4.0 / 3.0 + 1e-6);
+                let covered: f64 = legs.get(leg).unwrap().windows(2).map(|pair| pair[0].distance(pair[1])).sum();
+                prop_assert!(covered <= longest * 4.0 / 3.0 + 1e-6);
             }
         }
     }

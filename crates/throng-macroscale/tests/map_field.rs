@@ -11,7 +11,7 @@ use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Guide, Terrain, World};
 use throng_macroscale::map_field::Planner;
-use throng_macroscale::{Macroscale, MapField};
+use throng_macroscale::{Macroscale, MapField, VisibilityGraph};
 
 /// Side of a part of a split cell, m.
 const PART: f32 = 0.5;
@@ -124,7 +124,7 @@ proptest! {
         let wider = radius + 0.7072 * PART;
         prop_assume!(clearance(&walls, from) > 1.05 * wider && clearance(&walls, to) > 1.05 * wider);
         let found = route(walls.clone(), Walker { from, to, radius });
-        let graph = |radius: f32| routes(&world(walls.clone(), &[Walker { from, to, radius }])).remove(0);
+        let graph = |radius: f32| routes::<VisibilityGraph>(&world(walls.clone(), &[Walker { from, to, radius }])).remove(0);
         match &found {
             Some(found) => {
                 prop_assert!(is_clear(found, &walls, radius), "{found:?}");
@@ -152,7 +152,7 @@ fn a_maze_of_rooms_is_walked_through() {
     }
     let walker = Walker { from: Vec2::new(2.0, 2.0), to: Vec2::new(2.0, 29.0), radius: 0.25 };
     let found = route(walls.clone(), walker).unwrap();
-    let best = routes(&world(walls.clone(), &[walker])).remove(0).unwrap();
+    let best = routes::<VisibilityGraph>(&world(walls.clone(), &[walker])).remove(0).unwrap();
     assert!(is_clear(&found, &walls, 0.25));
     assert!(length(&found) < 1.02 * length(&best), "{} m instead of {}", length(&found), length(&best));
 }
@@ -234,7 +234,8 @@ fn routes_are_followed_to_the_goal() {
         })
         .collect();
     let mut world = world(walls, &walkers);
-    let best: Vec<f64> = routes(&world).iter().map(|route| length(route.as_ref().unwrap())).collect();
+    let best: Vec<f64> =
+        routes::<VisibilityGraph>(&world).iter().map(|route| length(route.as_ref().unwrap())).collect();
     let mut planner = planner(MapField::default());
     let walked = walk(&mut world, &mut planner, 900);
     for (id, walker) in walkers.iter().enumerate() {

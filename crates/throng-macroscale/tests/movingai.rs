@@ -98,7 +98,9 @@ impl Map {
 }
 
 /// From, to, and the known length.
-fn queries(path: &Path) -> Result<Vec<([u32; 2], [u32; 2], f64)>, String> {
+type Query = ([u32; 2], [u32; 2], f64);
+
+fn queries(path: &Path) -> Result<Vec<Query>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let query = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

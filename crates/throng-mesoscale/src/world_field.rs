@@ -6,9 +6,9 @@
 //! Beside it stands where those who walk together have their middle.
 
 use glam::{DVec2, Vec2};
-use throng_core::handover::Intents;
+use throng_core::handover::{Intents, Mates};
 use throng_core::space::Blob;
-use throng_core::world::{Flow, View};
+use throng_core::world::{Flow, Status, View};
 
 throng_core::params! {
     /// The crowd as density and flow, for models that read it.
@@ -34,25 +34,26 @@ impl WorldField {
             )
         });
         flow.fill(view.agents.len(), |row| (view.position(row), view.velocity(row)));
-        find_middles(view, &mut intents.middle);
+        find_mates(view, &mut intents.mates);
     }
 }
 
-/// By cohort: the middle of those who walk together, if they do.
-fn find_middles(view: View<'_>, middles: &mut Vec<Option<Vec2>>) {
-    middles.clear();
-    middles.resize(view.cohorts.len(), None);
+/// By cohort: those who walk together, if they do. Whoever has arrived or not yet begun holds nobody up.
+fn find_mates(view: View<'_>, mates: &mut Vec<Option<Mates>>) {
+    mates.clear();
+    mates.resize(view.cohorts.len(), None);
     if !view.cohorts.iter().any(|cohort| cohort.together) {
         return;
     }
     // Rows have one order on any number of threads.
-    let mut sums = vec![(DVec2::ZERO, 0.0); view.cohorts.len()];
-    for (row, &cohort) in view.agents.cohort.iter().enumerate() {
-        let (sum, count) = &mut sums[cohort as usize];
+    let mut sums = vec![(DVec2::ZERO, 0u32); view.cohorts.len()];
+    for row in (0..view.agents.len()).filter(|&row| view.agents.status[row] == Status::Walking) {
+        let (sum, count) = &mut sums[view.agents.cohort[row] as usize];
         *sum += view.position(row).as_dvec2();
-        *count += 1.0;
+        *count += 1;
     }
-    for ((middle, (sum, count)), cohort) in middles.iter_mut().zip(sums).zip(view.cohorts) {
-        *middle = (cohort.together && count > 1.0).then(|| (sum / count).as_vec2());
+    for ((mates, (sum, count)), cohort) in mates.iter_mut().zip(sums).zip(view.cohorts) {
+        let middle = || (sum / f64::from(count)).as_vec2();
+        *mates = (cohort.together && count > 1).then(|| Mates { middle: middle(), count });
     }
 }

@@ -51,6 +51,17 @@ pub struct Reach {
     pub walls_ahead: f32,
 }
 
+impl Reach {
+    /// The walls that an agent sees: by its own horizon, whatever others' are.
+    #[inline(always)]
+    pub fn walls<'v>(&self, view: View<'v>, ego: &Ego) -> impl Iterator<Item = &'v Wall> + use<'v> {
+        let range = self.time_horizon_obstacles * ego.max_speed + ego.radius;
+        let from = ego.position;
+        let seen = move |wall: &&Wall| wall.closest(from).distance_squared(from) < range * range;
+        view.walls.near(from).filter(seen)
+    }
+}
+
 /// What of the agent who looks matters only in comparison with others.
 #[derive(Clone, Copy)]
 struct Me {
@@ -312,12 +323,8 @@ impl Around {
         if view.walls.all().is_empty() {
             return;
         }
-        let range = reach.time_horizon_obstacles * ego.max_speed + ego.radius;
-        for wall in view.walls.near(ego.position) {
+        for wall in reach.walls(view, ego).filter(|wall| wall.faces(ego.position)) {
             let distance = wall.closest(ego.position).distance_squared(ego.position);
-            if distance >= range * range || !wall.faces(ego.position) {
-                continue;
-            }
             let nearer =
                 |other: &Wall| other.closest(ego.position).distance_squared(ego.position) <= distance;
             let place = self.walls.iter().position(|other| !nearer(other)).unwrap_or(self.walls.len());

@@ -7,7 +7,7 @@ use glam::Vec2;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use throng_core::CHUNK;
-use throng_core::handover::{Commands, Intents, Near};
+use throng_core::handover::{Commands, Intents, Mates, Near};
 use throng_core::params::Params;
 use throng_core::world::View;
 
@@ -26,6 +26,8 @@ pub trait LocalModel: Params {
     }
     /// Chooses a velocity from what is around.
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2;
+    /// Works out what is to be told of a choice and was not needed for it.
+    fn show<S: Simd>(&self, _simd: S, _scene: Scene<'_>, _ego: &Ego, _around: &mut Around) {}
 }
 
 /// What all agents share in a step.
@@ -38,10 +40,10 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// The middle of those whom a row walks together with, m from the world's origin.
+    /// Those whom a row walks together with.
     #[inline(always)]
-    pub fn middle(&self, row: usize) -> Option<Vec2> {
-        *self.intents.middle.get(self.view.agents.cohort[row] as usize)?
+    pub fn mates(&self, row: usize) -> Option<Mates> {
+        *self.intents.mates.get(self.view.agents.cohort[row] as usize)?
     }
 }
 
@@ -115,7 +117,11 @@ impl<M: LocalModel> Microscale for Local<M> {
 
     fn explain(&self, view: View<'_>, input: &Intents, row: usize) -> Box<Seen> {
         let mut around = Around::default();
-        let choice = dispatch!(Level::new(), simd => self.choose(simd, view, input, row, &mut around));
+        let choice = dispatch!(Level::new(), simd => {
+            let choice = self.choose(simd, view, input, row, &mut around);
+            self.model.show(simd, Scene { view, intents: input }, &choice.ego, &mut around);
+            choice
+        });
         Box::new(Seen { ego: choice.ego, around, chosen: choice.velocity })
     }
 

@@ -1,9 +1,11 @@
 //! The crowd at one moment: bodies in their true size, each with the way it came.
 
+use crate::ColourBy;
 use crate::furniture::Key;
 use crate::layout::Stage;
 use crate::page::{Path, Shape};
 use crate::trails::Paint;
+use glam::Vec2;
 use throng::record::Track;
 
 /// How much of its way a body trails behind it, s.
@@ -12,23 +14,48 @@ const TAIL: f64 = 2.5;
 /// A tail fades in so many steps.
 const STEPS: usize = 8;
 
+/// Width of the rim that keeps bodies apart, design pixels.
+pub(crate) const RIM: f32 = 0.8;
+
+/// Whoever was not seen for longer than this is taken to have been away, s.
+const MISSED: f64 = 0.5;
+
+/// Somebody at a moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Body {
+    /// The last row before the moment.
+    pub(crate) row: usize,
+    /// Where it is on the page.
+    pub(crate) at: [f32; 2],
+}
+
 pub(crate) fn draw(stage: &mut Stage<'_>, time: f64) -> Key {
     let paint = Paint::new(stage);
-    let frame = moment(stage, time);
-    let present: Vec<(Track<'_>, usize)> =
-        stage.run.tracks().filter_map(|track| Some((track, row_at(&track, frame)?))).collect();
-    for (track, row) in &present {
-        tail(stage, &paint, track, *row);
+    let frame = f64::from(moment(stage, time));
+    let present: Vec<(Track<'_>, Body)> =
+        stage.run.tracks().filter_map(|track| Some((track, body_at(stage, &track, frame)?))).collect();
+    let mut tails = Vec::new();
+    for (track, body) in &present {
+        let (agent, width) = (paint.body(stage, track, body.row), tail_width(stage, track));
+        tail(stage, track, body, |step, points| {
+            let colour = agent.mixed(stage.theme.floor, fade(step));
+            tails.push(Shape::Line { path: Path::smooth(points), colour, width, round: true });
+        });
     }
-    for (track, row) in &present {
-        let centre = stage.view.page(track.x[*row], track.y[*row]);
-        let radius = stage.radius(track).max(1.5 * stage.unit);
-        let fill = Some(paint.agent(stage, track));
-        stage.push(Shape::Disc { centre, radius, fill, rim: Some((stage.theme.floor, 0.8 * stage.unit)) });
+    stage.page.shapes.extend(tails);
+    for (track, body) in &present {
+        let radius = radius(stage, track);
+        let fill = Some(paint.body(stage, track, body.row));
+        let rim = Some((stage.theme.floor, RIM * stage.unit));
+        stage.push(Shape::Disc { centre: body.at, radius, fill, rim });
     }
+    key(&paint, stage)
+}
+
+/// What of the colours has to be explained: bodies have one at a time, so time needs no ramp.
+pub(crate) fn key(paint: &Paint, stage: &Stage<'_>) -> Key {
     let key = paint.key(stage, Vec::new());
-    // Bodies and tails have their agents' colours only.
-    Key { bar: None, ..key }
+    Key { bar: key.bar.filter(|_| stage.colour_by() == ColourBy::Speed), ..key }
 }
 
 /// The frame of a time, held within the run.
@@ -38,26 +65,62 @@ pub(crate) fn moment(stage: &Stage<'_>, time: f64) -> u32 {
     first.saturating_add(after).min(last)
 }
 
-/// The row of a frame, or of the one just before it where a tracker missed one.
-fn row_at(track: &Track<'_>, frame: u32) -> Option<usize> {
-    let row = track.frame.partition_point(|other| *other <= frame).checked_sub(1)?;
-    (frame - track.frame[row] <= 1).then_some(row)
+/// Somebody at a frame or between two, on the straight way from one row to the next.
+pub(crate) fn body_at(stage: &Stage<'_>, track: &Track<'_>, frame: f64) -> Option<Body> {
+    let row = track.frame.partition_point(|other| f64::from(*other) <= frame).checked_sub(1)?;
+    let here = Vec2::new(track.x[row], track.y[row]);
+    let since = frame - f64::from(track.frame[row]);
+    let missed = (MISSED * stage.run.fps).max(1.0);
+    let gap = track.frame.get(row + 1).map(|next| f64::from(next - track.frame[row]));
+    let place = match gap.filter(|gap| *gap <= missed) {
+        Some(gap) => here.lerp(Vec2::new(track.x[row + 1], track.y[row + 1]), (since / gap) as f32),
+        None if since <= 1.0 => here,
+        None => return None,
+    };
+    Some(Body { row, at: stage.view.page(place.x, place.y) })
 }
 
-fn tail(stage: &mut Stage<'_>, paint: &Paint, track: &Track<'_>, row: usize) {
+/// True to scale, where that can be seen, px.
+pub(crate) fn radius(stage: &Stage<'_>, track: &Track<'_>) -> f32 {
+    stage.radius(track).max(1.5 * stage.unit)
+}
+
+pub(crate) fn tail_width(stage: &Stage<'_>, track: &Track<'_>) -> f32 {
+    (0.7 * stage.radius(track)).clamp(1.0 * stage.unit, 5.0 * stage.unit)
+}
+
+/// How much of the floor is mixed into a step of a tail.
+pub(crate) fn fade(step: usize) -> f32 {
+    0.92 - 0.5 * (step + 1) as f32 / STEPS as f32
+}
+
+/// The way that somebody came, in steps from its beginning to the body.
+pub(crate) fn tail(
+    stage: &Stage<'_>,
+    track: &Track<'_>,
+    body: &Body,
+    mut draw: impl FnMut(usize, &[[f32; 2]]),
+) {
     let rows = (TAIL * stage.run.fps).ceil() as usize;
-    let first = row.saturating_sub(rows);
-    let agent = paint.agent(stage, track);
-    let width = (0.7 * stage.radius(track)).clamp(1.0 * stage.unit, 5.0 * stage.unit);
+    let first = body.row.saturating_sub(rows);
+    let mut points: Vec<[f32; 2]> = Vec::new();
     for step in 0..STEPS {
-        let cut = |step: usize| first + (row - first) * step / STEPS;
-        let points: Vec<[f32; 2]> =
-            (cut(step)..=cut(step + 1)).map(|row| stage.view.page(track.x[row], track.y[row])).collect();
-        if points.len() < 2 {
-            continue;
+        let cut = |step: usize| first + (body.row - first) * step / STEPS;
+        points.clear();
+        for row in cut(step)..=cut(step + 1) {
+            let point = stage.view.page(track.x[row], track.y[row]);
+            // Where rows are many, most of them say nothing new.
+            if row == cut(step + 1)
+                || points.last().is_none_or(|last| Vec2::from(*last).distance(point.into()) > stage.unit)
+            {
+                points.push(point);
+            }
         }
-        let fade = 0.92 - 0.5 * (step + 1) as f32 / STEPS as f32;
-        let colour = agent.mixed(stage.theme.floor, fade);
-        stage.push(Shape::Line { path: Path::smooth(&points), colour, width, round: true });
+        if step + 1 == STEPS && body.at != *points.last().unwrap_or(&body.at) {
+            points.push(body.at);
+        }
+        if points.len() > 1 {
+            draw(step, &points);
+        }
     }
 }

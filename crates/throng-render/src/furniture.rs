@@ -21,7 +21,7 @@ pub(crate) struct Bar {
 }
 
 /// Sizes in design pixels.
-const TITLE: f32 = 26.0;
+pub(crate) const TITLE: f32 = 26.0;
 const LABEL: f32 = 15.0;
 
 pub(crate) fn draw(stage: &mut Stage<'_>, key: &Key) {
@@ -53,6 +53,11 @@ fn subtitle(stage: &Stage<'_>) -> String {
     let people = if agents == 1 { "1 agent".to_owned() } else { format!("{} agents", grouped(agents)) };
     let mut line = format!("{people} · {} s · {} frames/s", short(run.duration()), short(run.fps));
     match (stage.options.kind, stage.options.at) {
+        (Kind::Trails, Some(_)) if let Some(pace) = stage.pace => {
+            if pace != 1.0 {
+                line.push_str(&format!(" · {} times as fast", short(pace)));
+            }
+        }
         (Kind::Trails, Some(time)) => {
             let shown = f64::from(bodies::moment(stage, time) - stage.frames.0) / run.fps;
             line.push_str(&format!(" · at {} s", short(shown)));

@@ -12,15 +12,17 @@ const USUAL_RADIUS: f64 = 0.2;
 /// Everything that the painters share.
 pub(crate) struct Stage<'a> {
     pub(crate) run: &'a Run,
-    pub(crate) options: &'a PictureOptions,
+    pub(crate) options: PictureOptions,
     pub(crate) theme: Theme,
     pub(crate) page: Page,
     pub(crate) view: View,
-    /// One design pixel: a 1280th of the width.
+    /// One design pixel: a 1280th of the width, or a 720th of a given height if that is less.
     pub(crate) unit: f32,
     pub(crate) geometry: Geometry,
     /// First and last frame.
     pub(crate) frames: (u32, u32),
+    /// Of a film: seconds of the run in a second.
+    pub(crate) pace: Option<f64>,
 }
 
 /// From metres (relative to the run's origin, y up) to pixels (y down).
@@ -54,25 +56,28 @@ const HEADER: f32 = 100.0;
 const FOOTER: f32 = 84.0;
 
 impl<'a> Stage<'a> {
-    pub(crate) fn new(run: &'a Run, options: &'a PictureOptions, theme: Theme) -> Stage<'a> {
+    pub(crate) fn new(run: &'a Run, options: &PictureOptions, theme: Theme) -> Stage<'a> {
         let frames = run.frames();
-        let frame = options.at.map_or(frames.1, |time| frames.0.saturating_add((time * run.fps) as u32));
-        let mut geometry =
-            run.geometry_at(frame).and_then(|wkt| Geometry::parse(wkt).ok()).unwrap_or_default();
+        // A hair later, so that a time that was a frame's is that frame's again.
+        let after = |time: f64| frames.0.saturating_add((time * run.fps + 1e-6) as u32);
+        let mut geometry = geometry_at(run, options.at.map_or(frames.1, after));
         geometry.lines.extend(run.info.walls.iter().cloned());
         let width = options.width.clamp(160, 16_384);
-        let unit = width as f32 / 1280.0;
+        let given = options.height.map(|height| height.clamp(160, 16_384) as f32);
+        let unit = given.map_or(width as f32 / 1280.0, |height| (width as f32 / 1280.0).min(height / 720.0));
         let (low, high) = extent(run, &geometry, options.kind);
         let room = width as f32 - 2.0 * MARGIN * unit;
         let size = high - low;
         // Flat runs keep some air, and tall ones do not run off the screen.
-        let height = (room * size.y / size.x).clamp(0.2 * room, 0.75 * room);
+        let natural = (room * size.y / size.x).clamp(0.2 * room, 0.75 * room);
+        let height = given.map_or(natural, |height| height - (HEADER + FOOTER) * unit);
         let scale = (room / size.x).min(height / size.y);
         let middle = Vec2::new(MARGIN * unit + room / 2.0, HEADER * unit + height / 2.0);
         let view = View { scale, low, high, corner: middle - size * scale / 2.0, origin: run.origin };
         let page_height = ((HEADER + FOOTER) * unit + height).round() as u32;
         let page = Page { width, height: page_height, background: theme.paper, shapes: Vec::new() };
-        let mut stage = Stage { run, options, theme, page, view, unit, geometry, frames };
+        let options = options.clone();
+        let mut stage = Stage { run, options, theme, page, view, unit, geometry, frames, pace: None };
         stage.floor();
         stage.walls();
         stage
@@ -134,6 +139,10 @@ impl<'a> Stage<'a> {
     }
 }
 
+fn geometry_at(run: &Run, frame: u32) -> Geometry {
+    run.geometry_at(frame).and_then(|wkt| Geometry::parse(wkt).ok()).unwrap_or_default()
+}
+
 /// What there is to see, with some air round it, m from the run's origin.
 fn extent(run: &Run, geometry: &Geometry, kind: Kind) -> (Vec2, Vec2) {
     let (mut low, mut high) = (Vec2::INFINITY, Vec2::NEG_INFINITY);
@@ -146,9 +155,14 @@ fn extent(run: &Run, geometry: &Geometry, kind: Kind) -> (Vec2, Vec2) {
         track.goal.into_iter().for_each(|goal| add((DVec2::from_array(goal) - run.origin).as_vec2()));
     }
     let outer = if run.info.open_plane { 1 } else { 0 };
+    // Of all times, so that a film's frame does not jump when a wall comes or goes.
+    let all: Vec<Geometry> = run.geometry.iter().map(|span| geometry_at(run, span.from_frame)).collect();
     let rings =
-        geometry.polygons.iter().flat_map(|polygon| polygon.iter().skip(outer)).chain(&geometry.lines);
-    rings.flatten().for_each(|point| add((DVec2::from_array(*point) - run.origin).as_vec2()));
+        all.iter().flat_map(|geometry| &geometry.polygons).flat_map(|polygon| polygon.iter().skip(outer));
+    rings
+        .chain(&geometry.lines)
+        .flatten()
+        .for_each(|point| add((DVec2::from_array(*point) - run.origin).as_vec2()));
     let size = (high - low).max_element().max(2.0);
     let room = if kind == Kind::Trails { USUAL_RADIUS as f32 } else { 2.5 * heat::BLUR };
     let air = Vec2::splat(0.02 * size + room);

@@ -1,4 +1,5 @@
-//! Pictures of a recorded run: trails, snapshots, density and speed maps, as PNG and SVG.
+//! Pictures and films of a recorded run: trails, snapshots, density and speed maps, as PNG and SVG; the crowd in motion,
+//! as GIF and MP4.
 //!
 //! ```no_run
 //! let run = throng::record::open_run("crossing.sqlite")?;
@@ -11,6 +12,7 @@
 
 mod bodies;
 mod colour;
+mod film;
 mod font;
 mod furniture;
 mod heat;
@@ -21,6 +23,7 @@ mod raster;
 mod svg;
 mod trails;
 
+pub use film::{Film, FilmError, FilmOptions, Watch, film};
 pub use plan::{Planned, plan_picture};
 
 use colour::Theme;
@@ -35,8 +38,10 @@ pub struct PictureOptions {
     pub kind: Kind,
     /// What a trail's colour tells. Default: the cohort where there are several, else where the agent started.
     pub colour: Option<ColourBy>,
-    /// Width, px. Default 1280. Taken into 160 to 16,384; the height follows from the run's extent.
+    /// Width, px. Default 1280. Taken into 160 to 16,384.
     pub width: u32,
+    /// Height, px. Default: follows from the run's extent. Taken into 160 to 16,384.
+    pub height: Option<u32>,
     /// Bodies at this time, s from the run's start, with the last seconds' trails. Default: the whole run.
     pub at: Option<f64>,
     /// Light on dark. Default: dark on light.
@@ -45,7 +50,7 @@ pub struct PictureOptions {
 
 impl Default for PictureOptions {
     fn default() -> PictureOptions {
-        PictureOptions { kind: Kind::Trails, colour: None, width: 1280, at: None, dark: false }
+        PictureOptions { kind: Kind::Trails, colour: None, width: 1280, height: None, at: None, dark: false }
     }
 }
 

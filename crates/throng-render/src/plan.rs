@@ -159,12 +159,17 @@ impl Drawing {
         let mut x = right + 110.0 * unit;
         let plans = planned.plans.iter().enumerate();
         let names = plans.map(|(index, (name, _))| (plan_colour(index, planned.plans.len()), name.as_str()));
-        for (colour, name) in names.chain([(colour::cohort(0, false), "looked at")]) {
+        for (colour, name) in names {
             let path = Path::segment([x, bottom - 5.0 * unit], [x + 24.0 * unit, bottom - 5.0 * unit]);
             self.page.shapes.push(Shape::Line { path, colour, width: 3.5 * unit, round: true });
             self.text([x + 32.0 * unit, bottom], 15.0, false, ink, name);
             x += 60.0 * unit + crate::font::width(name, 15.0 * unit);
         }
+        for (place, colour) in [colour::cohort(5, false), colour::cohort(0, false)].into_iter().enumerate() {
+            let centre = [x + (6.0 + 12.0 * place as f32) * unit, bottom - 5.0 * unit];
+            self.page.shapes.push(Shape::Disc { centre, radius: 3.0 * unit, fill: Some(colour), rim: None });
+        }
+        self.text([x + 32.0 * unit, bottom], 15.0, false, ink, "looked at, early and late");
     }
 
     fn text(&mut self, at: [f32; 2], size: f32, bold: bool, colour: colour::Colour, text: &str) {

@@ -1,4 +1,4 @@
-//! A page as PNG.
+//! A page as pixels, and as PNG.
 
 use crate::colour::Colour;
 use crate::font;
@@ -8,11 +8,7 @@ use tiny_skia::{
 };
 
 pub(crate) fn draw(page: &Page) -> Vec<u8> {
-    let Some(mut canvas) = Pixmap::new(page.width, page.height) else { return Vec::new() };
-    canvas.fill(tiny(page.background));
-    for shape in &page.shapes {
-        draw_shape(shape, &mut canvas);
-    }
+    let canvas = canvas(page);
     let rgba: Vec<u8> = canvas
         .pixels()
         .iter()
@@ -24,7 +20,15 @@ pub(crate) fn draw(page: &Page) -> Vec<u8> {
     encode(page.width, page.height, &rgba)
 }
 
-fn draw_shape(shape: &Shape, canvas: &mut Pixmap) {
+/// A page's pixels, opaque where its background is.
+pub(crate) fn canvas(page: &Page) -> Pixmap {
+    let mut canvas = Pixmap::new(page.width, page.height).expect("a page has 160 to 16,384 pixels a side");
+    canvas.fill(tiny(page.background));
+    page.shapes.iter().for_each(|shape| draw_shape(shape, &mut canvas));
+    canvas
+}
+
+pub(crate) fn draw_shape(shape: &Shape, canvas: &mut Pixmap) {
     match shape {
         Shape::Area { path, fill } => fill_path(canvas, built(path), *fill),
         Shape::Line { path, colour, width, round } => {

@@ -118,6 +118,14 @@ impl Paint {
         }
     }
 
+    /// The colour of an agent at a row.
+    pub(crate) fn body(&self, stage: &Stage<'_>, track: &Track<'_>, row: usize) -> Colour {
+        match self.by {
+            ColourBy::Speed => colour::ramp(stage.theme.lines(), self.level(stage, track, row)),
+            _ => self.agent(stage, track),
+        }
+    }
+
     /// Where on the ramp an agent is at a row, 0 to 1: its speed, or the time, or how far through its trail it is.
     fn level(&self, stage: &Stage<'_>, track: &Track<'_>, row: usize) -> f32 {
         match self.by {

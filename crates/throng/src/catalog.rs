@@ -5,14 +5,14 @@ use crate::scenario::Settings;
 use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
-use throng_macroscale::map_field::Planner;
 use throng_macroscale::{
-    Macroscale, MapField, MultiDomain, NavMesh, Straight, VisibilityGraph, multi_domain,
+    DynamicNavmesh, Macroscale, MapField, MultiDomain, NavMesh, Straight, VisibilityGraph,
 };
+use throng_macroscale::{dynamic_navmesh, map_field, multi_domain};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
-use throng_microscale::{Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Unaware, Vo};
+use throng_microscale::{Hrvo, Hybrid, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Holonomic, Motion, Separation};
 
 /// A stage of the pipeline.
@@ -118,13 +118,11 @@ fn mesoscale_model<P: Params, M: Mesoscale + From<Vec<P>> + 'static>(
     }
 }
 
-fn microscale_model<M: LocalModel>(paper: &'static str) -> Model<BuildMicroscale> {
+fn microscale_model<M: Staged>(paper: &'static str) -> Model<BuildMicroscale> {
     Model {
         entry: Entry { name: M::BLOCK, stage: Stage::Microscale, about: M::ABOUT.trim_ascii(), paper },
         block: block_of::<M>(),
-        build: |settings| {
-            Box::new(Local { model: with_settings::<M>(settings), patience: with_settings(settings) })
-        },
+        build: |settings| with_settings::<M>(settings).stage(with_settings(settings)),
     }
 }
 
@@ -149,7 +147,8 @@ static MACROSCALE: LazyLock<Vec<Model<BuildMacroscale>>> = LazyLock::new(|| {
             "Around obstacles on the shortest way that the body fits through, on a navigation mesh: for large maps and crowds.",
             KAPADIA,
         ),
-        individual_macroscale::<MapField, Planner>(PARK),
+        individual_macroscale::<DynamicNavmesh, dynamic_navmesh::Planner>(KAPADIA),
+        individual_macroscale::<MapField, map_field::Planner>(PARK),
         individual_macroscale::<MultiDomain, multi_domain::Planner>(KAPADIA),
     ]
 });

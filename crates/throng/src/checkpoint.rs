@@ -31,6 +31,8 @@ pub struct Checkpoint {
     pub metrics: Metrics,
     /// Where the recording stood.
     pub recording: Option<RecordPosition>,
+    #[serde(skip)]
+    steered: bool,
 }
 
 /// Why a checkpoint cannot be written or read.
@@ -64,6 +66,11 @@ pub enum CheckpointError {
         /// How its format is numbered.
         found: char,
     },
+    /// Somebody interfered, and the scenario does not know.
+    #[error(
+        "a simulation that was steered cannot be saved: a checkpoint goes on with the scenario, which does not know"
+    )]
+    Steered,
     /// Its scenario cannot be read by this version.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
@@ -81,11 +88,15 @@ impl Checkpoint {
             events_raised: simulation.events_raised(),
             metrics,
             recording,
+            steered: simulation.is_steered(),
         }
     }
 
     /// Writes it, so that the file holds either this or what it held before.
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
+        if self.steered {
+            return Err(CheckpointError::Steered);
+        }
         let failed = |reason: std::io::Error| CheckpointError::Io { path: path.into(), reason };
         let body = postcard::to_stdvec(self).map_err(|error| failed(std::io::Error::other(error)))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -48,7 +48,7 @@ fn within_groups(mut simulation: Simulation) -> f64 {
 /// Figure 5.
 #[test]
 fn groups_keep_together() {
-    let names = ["red", "orange", "yellow", "green", "teal", "blue", "violet", "pink"];
+    let names = ["east", "northeast", "north", "northwest", "west", "southwest", "south", "southeast"];
     let keys = names.map(|name| format!("agents.{name}.together"));
     let apart: Vec<(&str, &str)> = keys.iter().map(|key| (key.as_str(), "false")).collect();
     let (with, without) = (builtin("hybrid-cohesive", &[], 1), builtin("hybrid-cohesive", &apart, 1));
@@ -99,7 +99,7 @@ fn hardly_anybody_collides_among_crossing_individuals() {
 fn drawn_weights_threads_and_checkpoints() {
     let drawn = "{ uniform = [0.2, 4] }";
     let set = |weight| {
-        [("agents.red.params.hybrid.discomfort", weight), ("params.hybrid.length", "{ normal = [1, 0.3] }")]
+        [("agents.east.params.hybrid.discomfort", weight), ("params.hybrid.length", "{ normal = [1, 0.3] }")]
     };
     let hash = |threads, weight| {
         let mut simulation = builtin("hybrid-cohesive", &set(weight), threads);
@@ -173,10 +173,12 @@ fn the_field_of_an_agent_is_told() {
         dearest.distance(other) < 3.0 && (dearest - other).x < 0.5,
         "{dearest} is not where {other} goes"
     );
-    // Nobody who perceives nothing needs a field.
+    // Also where none was needed: nobody is uncomfortable then.
     let mut alone = simulate("[[agents]]\nplace = { points = [[0, 0]] }\ngoal = { point = [9, 0] }\n");
     run(&mut alone, 3);
-    assert!(alone.explain(0).unwrap().field.is_none());
+    let field = alone.explain(0).unwrap().field.unwrap();
+    assert!(field.discomfort.iter().flatten().all(|&discomfort| discomfort == 0.0));
+    assert!(field.potential[12][8] < field.potential[8][8]);
 }
 
 /// Where the shortcut is taken the field finds about the same: lone walkers and pairs that pass far from one another.
@@ -216,4 +218,79 @@ fn weights_mean_what_they_say() {
     let (careless, shy, shy_and_lazy) =
         (walked("discomfort = 0.3"), walked("discomfort = 5"), walked("discomfort = 5, length = 20"));
     assert!(shy > 1.15 * careless && shy_and_lazy < 0.95 * shy, "{careless}, {shy} and {shy_and_lazy} m");
+}
+
+/// In doors those who come out and those who follow them must not press upon one another.
+#[test]
+fn everybody_gets_out_of_the_rooms() {
+    for seed in 1..=6 {
+        let mut simulation = builtin("hybrid-evacuation", &[("seed", &format!("{seed}"))], 2);
+        run(&mut simulation, 1000);
+        assert_eq!(simulation.arrived(), 120, "seed {seed}, after {} s", simulation.world().time());
+    }
+}
+
+/// A larger group takes more room than the four that the default was made for; and whoever has arrived holds nobody up.
+#[test]
+fn large_groups_and_those_who_part_arrive() {
+    let block = |side: usize| {
+        format!(
+            "[[agents]]\ncount = {}\nplace = {{ grid = {{ from = [0, 0], columns = {side}, spacing = 1 }} }}\n\
+             goal = {{ offset = [30, 0] }}\ntogether = true\n",
+            side * side
+        )
+    };
+    for side in [3, 4, 6] {
+        let mut simulation = simulate(&block(side));
+        run(&mut simulation, 600);
+        assert_eq!(simulation.arrived(), side * side);
+    }
+    let mut simulation = simulate(
+        "[[agents]]\nplace = { points = [[0, 0], [0, 1.5]] }\ngoal = { points = [[5, 0], [30, 1.5]] }\ntogether = true\n",
+    );
+    run(&mut simulation, 400);
+    assert_eq!(simulation.arrived(), 2);
+}
+
+/// However much a group's nearness is worth, its goal is worth more.
+#[test]
+fn those_who_want_to_be_close_still_go_on() {
+    for cohesion in [30, 1000] {
+        let mut simulation = simulate(&format!(
+            "[params.hybrid]\ncohesion = {cohesion}\n[[agents]]\ncount = 4\ntogether = true\n\
+             place = {{ grid = {{ from = [0, 0], columns = 2, spacing = 0.8 }} }}\n\
+             goal = {{ point = [25, 0] }}\ngoal_radius = 1.5\non_arrival = \"leave\"\n"
+        ));
+        run(&mut simulation, 600);
+        assert_eq!(simulation.arrived(), 4, "cohesion {cohesion}");
+    }
+}
+
+/// Also where nobody plans around walls: the field finds the way past one that is in sight.
+#[test]
+fn a_wall_across_the_straight_way_is_walked_around() {
+    let mut simulation = simulate(
+        "[map]\nwalls = [[[5, -1.5], [5, 1]]]\n\
+         [[agents]]\nplace = { points = [[0, 0]] }\ngoal = { point = [10, 0] }\n",
+    );
+    run(&mut simulation, 150);
+    assert_eq!(simulation.arrived(), 1);
+}
+
+/// What others' parameters say about walls is nothing to an agent.
+#[test]
+fn walls_are_seen_by_ones_own_horizon() {
+    let place = |horizon: f32| {
+        let mut simulation = simulate(&format!(
+            "[map]\nwalls = [[[4, 0.4], [12, 0.4]], [[6, -3], [8, -0.6]]]\n\
+             [[agents]]\nplace = {{ points = [[0, 0], [0.7, 0.2]] }}\ngoal = {{ point = [15, 0] }}\n\
+             params.hybrid = {{ time_horizon_obstacles = 0.5 }}\n\
+             [[agents]]\nplace = {{ points = [[100, 0]] }}\ngoal = {{ point = [115, 0] }}\n\
+             params.hybrid = {{ time_horizon_obstacles = {horizon} }}\n"
+        ));
+        run(&mut simulation, 60);
+        let frame = simulation.frame();
+        (0..frame.len()).find(|&row| frame.id[row] == 0).map(|row| frame.position(row))
+    };
+    assert_eq!(place(0.5), place(6.0));
 }

@@ -307,3 +307,43 @@ fn scenarios_of_the_paper_hold_what_they_expect_at_other_seeds() {
         assert!(simulation.arrived() >= 118, "seed {seed}: {}", simulation.arrived());
     }
 }
+
+/// Those who have left count too: grids are made for all radii there have ever been.
+#[test]
+fn who_has_left_is_missed_by_no_resumed_run() {
+    let scenario = Scenario::parse(
+        r#"
+format = 1
+seed = 3
+[pipeline]
+macroscale = "map-field"
+[map]
+obstacles = [[[8, -20], [10, -20], [10, 20], [8, 20]], [[14, -3], [15, -3], [15, 60], [14, 60]]]
+[[agents]]
+count = 30
+radius = { uniform = [0.15, 0.2] }
+place = { grid = { from = [-20, 0], columns = 6, spacing = 1.0 } }
+goal = { point = [-10, 2] }
+goal_radius = 4
+on_arrival = "leave"
+[[agents]]
+count = 40
+radius = { uniform = [0.19, 0.45] }
+start = 30
+place = { grid = { from = [0, -4], columns = 5, spacing = 1.2 } }
+goal = { point = [25, 2] }
+goal_radius = 2
+"#,
+        "radii.toml",
+        None,
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
+    let mut whole = Simulation::with_threads(&scenario, 1).unwrap();
+    (0..250).for_each(|_| whole.step());
+    let mut resumed = Checkpoint::of(&whole, Metrics::default(), None).resume(1).unwrap();
+    for _ in 0..350 {
+        whole.step();
+        resumed.step();
+    }
+    assert_eq!(resumed.state_hash(), whole.state_hash());
+}

@@ -7,6 +7,7 @@ mod plan;
 mod render;
 mod run;
 mod schema;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ Examples:
   throng list scenarios                           what is ready to run
   throng run crossing --record crossing.sqlite    run one and keep the trajectories
   throng render crossing.sqlite -o crossing.png   draw them
+  throng render crossing.sqlite -o crossing.mp4   film them
+  throng view crossing                            watch and steer one in the browser
   throng run crossing --microscale hrvo --set agents.0.count=40
   throng plan doorway --from 2,2 --to 13,8        plan a way for one agent on a map
 
@@ -39,12 +42,19 @@ enum Command {
     Check(check::Args),
     Plan(Box<plan::Args>),
     Render(render::Args),
+    View(view::Args),
     List(list::Args),
     Schema(schema::Args),
     /// Reproduces a paper's tables, theirs and ours side by side
     Papers(crate::papers::Args),
     /// Throughput as agents grow, beside installed peers
     Bench(crate::bench::Args),
+}
+
+/// Reads a number above 0.
+fn positive(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "it must be a number")?;
+    (number.is_finite() && number > 0.0).then_some(number).ok_or_else(|| "it must be above 0".into())
 }
 
 impl Cli {
@@ -57,6 +67,7 @@ impl Cli {
             Some(Command::Check(args)) => check::run(args),
             Some(Command::Plan(args)) => plan::run(*args),
             Some(Command::Render(args)) => render::run(args),
+            Some(Command::View(args)) => view::run(args),
             Some(Command::List(args)) => list::run(args),
             Some(Command::Schema(args)) => schema::run(args),
             Some(Command::Papers(args)) => crate::papers::run(args),

@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Simulated seconds between two checkpoints
-    #[arg(long, value_name = "T", default_value_t = 60.0, value_parser = positive, requires = "checkpoint", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = 60.0, value_parser = super::positive, requires = "checkpoint", allow_negative_numbers = true)]
     every: f64,
     /// Go on from a checkpoint; it carries its scenario, and its recording goes on with --record
     #[arg(long, value_name = "FILE")]
@@ -48,11 +48,6 @@ pub struct Args {
     /// Key of all random draws
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = changes::HEADING)]
     seed: Option<u64>,
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "it must be a number")?;
-    (number.is_finite() && number > 0.0).then_some(number).ok_or_else(|| "it must be above 0".into())
 }
 
 /// Runs a scenario.

@@ -158,8 +158,9 @@ impl Reproduction {
         text + "\n" + &findings::text(&self.findings)
     }
 
-    /// One line for each row and quantity, and for every series what the paper has and what we have.
+    /// One line for each row and quantity, and for every series what the paper has, if it has anything, and what we have.
     fn table(rows: &[Row]) -> String {
+        let known = rows.iter().any(|row| row.paper.is_some());
         let mut series: Vec<&str> = Vec::new();
         let mut lines: Vec<Vec<String>> = Vec::new();
         for row in rows {
@@ -167,15 +168,24 @@ impl Reproduction {
             if !series.contains(&name) {
                 series.push(name);
             }
-            let begun = |line: &Vec<String>| line[0] == row.row && line[1].starts_with(quantity);
-            if !lines.last().is_some_and(begun) {
-                lines.push(vec![row.row.clone(), format!("{quantity}, {}", row.unit)]);
+            let title = match row.unit {
+                "" => quantity.to_string(),
+                unit => format!("{quantity}, {unit}"),
+            };
+            if !lines.last().is_some_and(|line| line[0] == row.row && line[1] == title) {
+                lines.push(vec![row.row.clone(), title]);
             }
-            let figures = [row.paper, row.ours].map(findings::number);
-            lines.last_mut().into_iter().for_each(|line| line.extend(figures.clone()));
+            let figures = known.then_some(row.paper).into_iter().chain([row.ours]);
+            lines.last_mut().into_iter().for_each(|line| line.extend(figures.clone().map(findings::number)));
         }
+        let title = |name: &str, whose: &str| match (name, known) {
+            ("", _) => whose.to_string(),
+            (name, true) => format!("{name}, {whose}"),
+            (name, false) => name.to_string(),
+        };
+        let whose = if known { &["paper", "ours"][..] } else { &["ours"] };
         let titles: Vec<String> =
-            series.iter().flat_map(|name| [format!("{name}, paper"), format!("{name}, ours")]).collect();
+            series.iter().flat_map(|name| whose.iter().map(|whose| title(name, whose))).collect();
         let header: Vec<&str> = ["", ""].into_iter().chain(titles.iter().map(String::as_str)).collect();
         findings::table(2, &header, &lines)
     }

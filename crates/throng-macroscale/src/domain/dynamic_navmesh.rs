@@ -3,7 +3,7 @@
 //! agent gets there, from their published paths. A metre through a polygon costs the more the denser it is.
 //!
 //! A state is a side between two polygons, and a step leads through a polygon from the middle of one side to the middle of
-//! another. The way is then pulled taut through the sides that it passes ([`Density::route`]).
+//! another. The way is then pulled taut through the sides that it passes.
 //!
 //! Deviations:
 //! - The paper's states are polygons, and its steps lead from middle to middle of them. Middles of sides follow the mesh more
@@ -13,7 +13,7 @@
 //! - A link can be taken like a side; it costs what it costs, whatever the density.
 
 use super::Placed;
-use super::published::Published;
+use super::published::{Published, Trajectory};
 use crate::navmesh::Mesh;
 use crate::navmesh::mesh::NONE;
 use crate::search::Domain;
@@ -67,30 +67,13 @@ impl Density {
 
     /// Bodies where they will be when a traveller would meet them there.
     pub fn ahead(mesh: &Mesh, published: &Published, traveller: Traveller) -> Density {
-        let mut density = Density::nobody(mesh);
-        let looks = (2.0 * AROUND / LOOK).round() + 1.0;
-        for (_, path) in published.iter().filter(|&(body, _)| Some(body) != traveller.own) {
-            for look in 0..(HORIZON / LOOK) as u32 {
-                let after = f64::from(look) * LOOK;
-                let Some(at) = path.place(traveller.begin + after) else { break };
-                let Some(polygon) = density.polygon(mesh, at) else { continue };
-                let there = centre(mesh, polygon).distance(traveller.from) / traveller.speed;
-                if (there - after).abs() <= AROUND {
-                    density.phi[polygon] += share(mesh, polygon, 1.0 / looks);
-                }
-            }
-        }
-        density
+        Forecast::new(mesh, published.iter(), traveller.begin).density(mesh, traveller)
     }
 
     fn count(&mut self, mesh: &Mesh, at: DVec2, bodies: f64) {
-        if let Some(polygon) = self.polygon(mesh, at) {
+        if let Some(polygon) = polygon_at(mesh, at) {
             self.phi[polygon] += share(mesh, polygon, bodies);
         }
-    }
-
-    fn polygon(&self, mesh: &Mesh, at: DVec2) -> Option<usize> {
-        mesh.locate(at).or_else(|| mesh.locate(mesh.nearest(at, BESIDE, |_| true)?))
     }
 
     /// How dense it is somewhere, 1/m²; 0 outside of the mesh.
@@ -103,6 +86,60 @@ impl Density {
         let pairs = self.phi.iter().zip(&other.phi).enumerate();
         pairs.filter(|(_, (a, b))| a != b).map(|(polygon, _)| polygon)
     }
+}
+
+/// Which polygons bodies will be in, and when: what the densities of all who plan at one time are made of.
+#[derive(Clone, Debug, Default)]
+pub struct Forecast {
+    looks: Vec<Look>,
+}
+
+/// A body in a polygon.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    polygon: u32,
+    body: u32,
+    /// s from the beginning.
+    after: f32,
+}
+
+impl Forecast {
+    /// Where bodies will be from a time on, by what they have said.
+    pub fn new<'a>(mesh: &Mesh, bodies: impl Iterator<Item = (u32, &'a Trajectory)>, begin: f64) -> Forecast {
+        let mut looks = Vec::new();
+        for (body, path) in bodies {
+            for look in 0..(HORIZON / LOOK) as u32 {
+                let after = f64::from(look) * LOOK;
+                let Some(at) = path.place(begin + after) else { break };
+                let polygon = polygon_at(mesh, at);
+                looks.extend(polygon.map(|polygon| Look {
+                    polygon: polygon as u32,
+                    body,
+                    after: after as f32,
+                }));
+            }
+        }
+        Forecast { looks }
+    }
+
+    /// The densities that a traveller meets, each when it would be in the middle of the polygon if it went straight there.
+    pub fn density(&self, mesh: &Mesh, traveller: Traveller) -> Density {
+        let mut density = Density::nobody(mesh);
+        let there = |polygon| (centre(mesh, polygon).distance(traveller.from) / traveller.speed) as f32;
+        let there: Vec<f32> = (0..mesh.polygons()).map(there).collect();
+        let looks = (2.0 * AROUND / LOOK).round() + 1.0;
+        for look in self.looks.iter().filter(|look| Some(look.body) != traveller.own) {
+            let polygon = look.polygon as usize;
+            if (there[polygon] - look.after).abs() <= AROUND as f32 {
+                density.phi[polygon] += share(mesh, polygon, 1.0 / looks);
+            }
+        }
+        density
+    }
+}
+
+fn polygon_at(mesh: &Mesh, at: DVec2) -> Option<usize> {
+    mesh.locate(at).or_else(|| mesh.locate(mesh.nearest(at, BESIDE, |_| true)?))
 }
 
 fn share(mesh: &Mesh, polygon: usize, bodies: f64) -> f32 {

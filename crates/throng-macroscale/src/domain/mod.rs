@@ -1,5 +1,5 @@
 //! # Planning domains (Kapadia et al. 2013, Multi-domain real-time planning in dynamic environments, section 4)
-//! What can be planned in, from coarse to fine. Each is a [`Domain`](crate::search::Domain) that any search goes over,
+//! What can be planned in, from coarse to fine. Each is a [`Domain`] that any search goes over,
 //! and says where its states are ([`Placed`]), so that a plan in one can guide a search in another.
 //!
 //! - Σ1, the static navigation mesh, stands in [`crate::navmesh`]: its searches are of their own kind.

@@ -9,8 +9,9 @@
 
 use super::crowd::{Coherent, Stream};
 use super::grid::Grid;
-use super::{MapField, Next, Planner, due};
+use super::{MapField, Next, Planner};
 use crate::heading::Target;
+use crate::heading::due;
 use glam::Vec2;
 use throng_core::rng::{self, Purpose};
 use throng_core::world::{Guide, NewRoute, Route, Status, View};
@@ -19,7 +20,7 @@ use throng_core::world::{Guide, NewRoute, Route, Status, View};
 const LOOKS_AROUND: f32 = 0.5;
 /// Nearer than this to the place that it heads for, it looks around at once, m.
 const THERE: f32 = 0.4;
-/// Nearer than this to its leader, a follower heads where that one does, m.
+/// Nearer than this to its leader, a follower is told the way, m.
 const CLOSE: f32 = 3.0;
 /// So many of those who know the way and are near are looked for behind walls, the nearest first.
 const MOST_LEADERS: usize = 8;
@@ -27,8 +28,6 @@ const MOST_LEADERS: usize = 8;
 const PATIENCE: f32 = 5.0;
 /// How often it draws another direction where a wall is in the way.
 const DRAWS: usize = 12;
-/// Stands for chance's seed: the world has none, and ids tell agents apart.
-const CHANCE: u64 = 0x6d61_7066_6965_6c64;
 
 /// Sixteen directions, as factors of a rotation. From a table, because the last bit of a platform's sine is its own.
 const TURNS: [Vec2; 16] = {
@@ -142,18 +141,22 @@ impl Naive<'_> {
         !self.view.walls.block_far(self.view.position(self.row), place)
     }
 
-    /// Where to go in order to follow a leader: to it, and close to it along with it.
+    /// Where to go in order to follow a leader: to it, and close to it, where one is told, as far along its way as can be
+    /// seen. Not to its next stop: in a door all would meet there, some from the far side, and press upon the leader.
     fn behind(&self, leader: usize) -> Vec2 {
         let view = self.view;
         let at = view.position(leader);
+        if at.distance(view.position(self.row)) >= CLOSE {
+            return at;
+        }
         let route = view.routes.of(view.agents.id[leader]);
-        let ahead = match route.guide {
-            Guide::Goal => Some(view.goal(leader)),
-            Guide::Stops => route.stops.get(route.next as usize).copied(),
-            _ => None,
+        let (stops, goal) = match route.guide {
+            Guide::Goal => (&[][..], Some(view.goal(leader))),
+            Guide::Stops => (route.stops.get(route.next as usize..).unwrap_or_default(), None),
+            _ => (&[][..], None),
         };
-        let close = at.distance(view.position(self.row)) < CLOSE;
-        ahead.filter(|&ahead| close && self.sees(ahead)).unwrap_or(at)
+        let told = stops.iter().copied().chain(goal);
+        told.rev().find(|&stop| self.sees(stop)).unwrap_or(at)
     }
 
     /// Whether its body gets straight to a place.
@@ -190,7 +193,7 @@ impl Naive<'_> {
         let here = self.view.position(self.row);
         let ahead = (self.target.reach - here).normalize_or(Vec2::X);
         let (id, turn) = (self.view.agents.id[self.row], self.turn_of_luck(self.view.time));
-        let mut chance = rng::stream(CHANCE, id, turn, Purpose::Noise);
+        let mut chance = rng::stream(self.view.seed, id, turn, Purpose::Noise);
         let mut places = (0..DRAWS).map(|draw| {
             // Ahead and aside at first, then anywhere, and in the end less far.
             let turn = if draw < 4 { (chance.below(9) + 12) % 16 } else { chance.below(16) };

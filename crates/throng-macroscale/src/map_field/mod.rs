@@ -30,7 +30,7 @@ mod individuals;
 mod routes;
 
 use crate::Macroscale;
-use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
+use crate::heading::{GoalKey, Target, due, goal_key, goals, target, through, to_end, waits};
 use crowd::Crowd;
 use glam::Vec2;
 use grid::{Grid, Node};
@@ -48,7 +48,7 @@ throng_core::params! {
     pub struct MapField("map-field") {
         /// Side of the map's cells: eight cells of the world field. One for all: a cohort's own value does nothing.
         cell: f32 = 4.0, "m", Limit::from(0.25).up_to(1000.0);
-        /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest way.
+        /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest way. What is drawn counts in eighths, so that those who are nearly alike share their searches.
         congestion: Draw = Draw::Fixed(0.0), "", Limit::from(0.0).up_to(1000.0);
         /// From this density on a place ahead is congested.
         threshold: f32 = 1.0, "1/m2", Limit::above(0.0).up_to(100.0);
@@ -90,6 +90,7 @@ pub struct Planner {
     params: Vec<MapField>,
     /// What the grids were made for.
     made_for: Option<(u64, Option<[Vec2; 2]>)>,
+    made_for_radii: Vec<f32>,
     /// By radius; few.
     grids: Vec<(f32, Grid)>,
     crowd: Crowd,
@@ -161,6 +162,7 @@ impl From<(MapField, Vec<MapField>)> for Planner {
             all,
             params: cohorts,
             made_for: None,
+            made_for_radii: Vec::new(),
             grids: Vec::new(),
             crowd: Crowd::new(all.cell),
             scratch: Mutex::default(),
@@ -220,20 +222,20 @@ impl Planner {
         (congestion.of(view.seed, view.agents.id[row], 0) * 8.0).round() / 8.0
     }
 
-    /// Makes the grids that those who are here need, once for a map: later on nobody is added.
+    /// Makes the grids that anybody needs or has needed, once for a map: a resumed run must find those that it had.
     fn learn_map(&mut self, view: View<'_>) {
         let map = Some((view.map_version, view.extent));
-        if self.made_for == map {
+        if self.made_for == map && self.made_for_radii == view.radius_classes {
             return;
         }
         self.made_for = map;
+        self.made_for_radii = view.radius_classes.to_vec();
         self.grids.clear();
         let minded = self.params.iter().any(|params| params.congestion.high() > 0.0);
         if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {
             return;
         }
-        let planned: Vec<f32> = (0..view.agents.len()).map(|row| view.planned_radius(row)).collect();
-        let radii = throng_core::world::radius_classes(&planned, WIDEST_CLASS);
+        let radii = throng_core::world::radius_classes(view.radius_classes, WIDEST_CLASS);
         let grid = |radius: f32| (radius, Grid::new(view, radius, self.all.cell));
         self.grids = radii.into_iter().map(grid).collect();
     }
@@ -480,13 +482,6 @@ fn key(view: View<'_>, row: usize, aversion: f32, threshold: f32) -> Key {
         aversion: aversion.to_bits(),
         threshold: if aversion > 0.0 { threshold.to_bits() } else { 0 },
     }
-}
-
-/// Whether it is a row's turn to do what everybody does every so often, s; not all in one step.
-#[inline]
-fn due(view: View<'_>, row: usize, every: f32) -> bool {
-    let steps = (every / view.dt).clamp(1.0, 1e9) as u64;
-    (view.step + u64::from(view.agents.id[row])).is_multiple_of(steps)
 }
 
 /// Whether a row looks now where its next stops are: every so often, and near to one all the time.

@@ -29,6 +29,7 @@ mod triangulation;
 mod ways;
 
 pub use mesh::Mesh;
+pub(crate) use model::FreeSpace;
 pub use model::NavMesh;
 pub use search::{Search, Stop, Way};
 pub use terrain::{Ground, ObstacleId, Polygon, Settings, Terrain};

@@ -1,6 +1,7 @@
 //! The macroscale model: every agent heads for the next bend of its shortest way on the mesh.
 
-use super::terrain::Terrain;
+use super::mesh::Mesh;
+use super::terrain::{Settings, Terrain};
 use super::ways::Ways;
 use crate::Macroscale;
 use crate::by_goal::{ByGoal, FirstStop, Planner};
@@ -31,15 +32,17 @@ impl Macroscale for NavMesh {
 
 /// Free space for bodies of one radius: where their middles can be, and how near walls are for those whose are not.
 #[derive(Debug)]
-struct FreeSpace {
+pub(crate) struct FreeSpace {
     space: Space,
     /// Missing where walls are further away than a mesh reaches: then nobody knows a way.
     terrain: Option<Terrain>,
+    /// No polygon is wider, m.
+    widest: f64,
 }
 
 /// The ways to a goal.
 #[derive(Debug)]
-struct Tree {
+pub(crate) struct Tree {
     ways: Ways,
     /// Where the mesh was entered for a goal that is nearer to a wall than a body can be, and the goal.
     pressed: Vec<(DVec2, DVec2)>,
@@ -56,9 +59,7 @@ impl Planner for FreeSpace {
     type Tree = Tree;
 
     fn new(walls: &[Wall], radius: f32) -> FreeSpace {
-        let space = Space::new(walls, radius);
-        let terrain = Terrain::between(walls, space.radius).ok();
-        FreeSpace { space, terrain }
+        FreeSpace::between(walls, radius, f64::INFINITY)
     }
 
     fn set_walls(&mut self, walls: &[Wall], radius: f32) {
@@ -67,7 +68,7 @@ impl Planner for FreeSpace {
         let same = space.radius == self.space.radius;
         match self.terrain.as_mut().filter(|_| same).map(|terrain| terrain.set_walls(walls)) {
             Some(Ok(())) => self.space = space,
-            _ => *self = FreeSpace::new(walls, radius),
+            _ => *self = FreeSpace::between(walls, radius, self.widest),
         }
     }
 
@@ -94,8 +95,7 @@ impl Planner for FreeSpace {
         if target.reach == target.aim && target.reach != from {
             return false;
         }
-        let (from, to) = (self.space.place(from.as_dvec2()), self.space.place(target.reach.as_dvec2()));
-        self.space.is_clear(from.at, to.at, self.space.keep())
+        self.is_clear(from, target.reach)
     }
 
     fn first_stop(&self, tree: &Tree, from: Vec2) -> Option<FirstStop> {
@@ -121,7 +121,7 @@ impl Planner for FreeSpace {
     fn route(&self, tree: &Tree, from: Vec2) -> Option<Vec<Vec2>> {
         let mesh = self.terrain.as_ref()?.mesh();
         let here = from.as_dvec2();
-        let room = if mesh.locate(here).is_some() { here } else { self.nearest_room(here)? };
+        let room = self.room(here)?;
         let mut route: Vec<DVec2> = vec![here];
         route.extend(tree.ways.route(mesh, room)?.into_iter().skip(usize::from(room == here)));
         let end = route[route.len() - 1];
@@ -131,6 +131,29 @@ impl Planner for FreeSpace {
 }
 
 impl FreeSpace {
+    /// With polygons that are no wider than given, m.
+    pub fn between(walls: &[Wall], radius: f32, widest: f64) -> FreeSpace {
+        let space = Space::new(walls, radius);
+        let settings = Settings { radius: space.radius, widest, ..Settings::default() };
+        FreeSpace { terrain: Terrain::between_with(walls, settings).ok(), space, widest }
+    }
+
+    /// The mesh, where there is one.
+    pub fn mesh(&self) -> Option<&Mesh> {
+        self.terrain.as_ref().map(Terrain::mesh)
+    }
+
+    /// Whether a straight way keeps clear of walls.
+    pub fn is_clear(&self, from: Vec2, to: Vec2) -> bool {
+        let (from, to) = (self.space.place(from.as_dvec2()), self.space.place(to.as_dvec2()));
+        self.space.is_clear(from.at, to.at, self.space.keep())
+    }
+
+    /// A place itself, or the nearest one where a body has room.
+    pub fn room(&self, place: DVec2) -> Option<DVec2> {
+        if self.mesh()?.locate(place).is_some() { Some(place) } else { self.nearest_room(place) }
+    }
+
     /// The nearest place where a body has room, straight from a place where it has none and no nearer to any wall.
     fn nearest_room(&self, place: DVec2) -> Option<DVec2> {
         let mesh = self.terrain.as_ref()?.mesh();

@@ -10,7 +10,7 @@ pub mod peer;
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, SETTING_OFF, Status, WIDEST_CLASS, World, radius_classes};
-use throng_macroscale::{Macroscale, VisibilityGraph};
+use throng_macroscale::Macroscale;
 
 /// Somebody who walks from one place to another.
 #[derive(Clone, Copy, Debug)]

@@ -13,3 +13,25 @@ pub use none::Unaware;
 pub use orca::Orca;
 pub use rvo::Rvo;
 pub use vo::Vo;
+
+use crate::Patience;
+use crate::stage::{Local, LocalModel, Microscale};
+
+/// A model that can be had as a stage.
+pub trait Staged: LocalModel {
+    /// As a stage, for agents who are so patient.
+    fn stage(self, patience: Patience) -> Box<dyn Microscale>;
+}
+
+/// Written out for each model, so that its code is made once, in this crate, and not wherever somebody names it.
+macro_rules! staged {
+    ($($model:ty),+) => {
+        $(impl Staged for $model {
+            fn stage(self, patience: Patience) -> Box<dyn Microscale> {
+                Box::new(Local { model: self, patience })
+            }
+        })+
+    };
+}
+
+staged!(Hrvo, Hybrid, Orca, Rvo, Unaware, Vo);

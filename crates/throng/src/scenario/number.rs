@@ -44,16 +44,17 @@ impl Number {
             Draw::Uniform { .. } => "uniform",
             Draw::Normal { .. } => "normal",
         };
-        for end in [draw.low(), draw.high()] {
-            if !limit.holds(end) {
-                return Err((key, complaint(&draw, end, limit)));
-            }
+        if [draw.low(), draw.high()].iter().all(|&end| limit.holds(end)) {
+            Ok(draw)
+        } else {
+            Err((key, complaint(&draw, limit)))
         }
-        Ok(draw)
     }
 }
 
-fn complaint(draw: &Draw, end: f64, limit: Limit) -> String {
+/// What is wrong with numbers that are not all within a limit.
+pub(super) fn complaint(draw: &Draw, limit: Limit) -> String {
+    let end = if limit.holds(draw.low()) { draw.high() } else { draw.low() };
     match draw {
         Draw::Normal { .. } => format!("reaches {end} but must be {limit}; give it a `min` and a `max`"),
         _ => format!("must be {limit}"),

@@ -78,7 +78,7 @@ impl Simulation {
     }
 
     /// Works out what follows from who is there and from how far models look.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         let world = &mut self.world;
         let reach = self.stages.microscale.iter().map(|local| local.model.looks());
         let furthest = reach.clone().map(|reach| reach.neighbor_distance).fold(0.0, f32::max);
@@ -117,10 +117,12 @@ fn plan(scenario: &Scenario) -> Plan {
         starts: if changes_map { scenario.starts() } else { Vec::new() },
         destinations: if changes_map { scenario.destinations() } else { Vec::new() },
         wall_range: 0.0,
+        responsibility: scenario.cohorts.iter().map(|cohort| cohort.responsibility as f32).collect(),
+        steered: false,
     }
 }
 
-fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
+pub(super) fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
     let pipeline = &scenario.pipeline;
     let unknown = |stage: catalog::Stage, title, name: &str| BuildError::UnknownModel {
         stage: title,

@@ -1,9 +1,11 @@
 //! A running simulation: the world and the stages that move it.
 
 mod build;
+mod steer;
 mod timing;
 
 pub use build::BuildError;
+pub use steer::SteerError;
 pub use timing::{StageTimes, Timings};
 
 use crate::explain::{Explanation, Wants};
@@ -95,6 +97,10 @@ struct Plan {
     starts: Vec<DVec2>,
     destinations: Vec<DVec2>,
     wall_range: f32,
+    /// By cohort, for those who join later.
+    responsibility: Vec<f32>,
+    /// Whether somebody interfered.
+    steered: bool,
 }
 
 impl Simulation {
@@ -201,6 +207,11 @@ impl Simulation {
         let frame = self.frame();
         let present = || (0..frame.len()).map(|row| frame.position(row)).collect::<Vec<DVec2>>();
         (*map_changes > 0).then(|| scenario::to_wkt_with(map, starts, destinations, &present()))
+    }
+
+    /// Where one can walk now.
+    pub fn floor_plan(&self) -> &FloorPlan {
+        &self.plan.map
     }
 
     /// How often the map has changed.

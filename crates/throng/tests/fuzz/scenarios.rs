@@ -128,7 +128,7 @@ impl Writer<'_, '_> {
         let mut macroscale = self.model(Stage::Macroscale);
         // A map of random walls takes a hundred times as long as the rest of a case.
         if macroscale == "map-field" && !self.draws.chance(0.1) {
-            macroscale = "straight".into();
+            macroscale = "straight";
         }
         self.line(format_args!(
             "[pipeline]\nmacroscale = \"{macroscale}\"\nmicroscale = \"{microscale}\"\nmotion = \"{motion}\""

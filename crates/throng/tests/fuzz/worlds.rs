@@ -9,7 +9,7 @@ use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, Mover, Status, World};
 use throng_macroscale::map_field::Planner;
 use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
-use throng_microscale::{Hrvo, Hybrid, Local, Microscale, Orca, Patience, Rows, Rvo, Unaware, Vo};
+use throng_microscale::{Hrvo, Hybrid, Microscale, Orca, Patience, Rows, Rvo, Staged, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Bodies, Holonomic, Motion, Separation};
 
 /// Numbers of every size that the engine promises to stand: up to 1e6 m and 1e6 m/s.
@@ -116,12 +116,12 @@ fn params<P: Params>(draws: &mut Draws<'_>) -> P {
 fn local(draws: &mut Draws<'_>) -> Box<dyn Microscale> {
     let patience: Patience = params(draws);
     match draws.below(6) {
-        0 => Box::new(Local { model: params::<Vo>(draws), patience }),
-        1 => Box::new(Local { model: params::<Rvo>(draws), patience }),
-        2 => Box::new(Local { model: params::<Hrvo>(draws), patience }),
-        3 => Box::new(Local { model: params::<Orca>(draws), patience }),
-        4 => Box::new(Local { model: params::<Hybrid>(draws), patience }),
-        _ => Box::new(Local { model: params::<Unaware>(draws), patience }),
+        0 => params::<Vo>(draws).stage(patience),
+        1 => params::<Rvo>(draws).stage(patience),
+        2 => params::<Hrvo>(draws).stage(patience),
+        3 => params::<Orca>(draws).stage(patience),
+        4 => params::<Hybrid>(draws).stage(patience),
+        _ => params::<Unaware>(draws).stage(patience),
     }
 }
 

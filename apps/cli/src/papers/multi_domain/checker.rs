@@ -110,7 +110,7 @@ mod tests {
         // In the middle after 20 s, when the mover has gone by.
         assert_eq!(walk(&[(0.0, start), (40.0, goal)]), None);
         // In the middle after 10 s, as the mover is.
-        assert_eq!(walk(&[(0.0, start), (12.0, [49.0, 20.0]), (23.5, goal)]), None);
+        assert_eq!(walk(&[(0.0, start), (12.0, [49.0, 20.0]), (24.0, goal)]), None);
         assert_eq!(walk(&[(0.0, start), (11.2, [50.0, 20.8]), (25.0, goal)]), Some(Fault::Mover));
         assert_eq!(walk(&[(0.0, start), (18.0, [50.0, 39.8]), (38.0, goal)]), Some(Fault::Wall));
         assert_eq!(walk(&[(0.0, start), (30.0, [50.0, 50.0]), (60.0, goal)]), Some(Fault::Wall));

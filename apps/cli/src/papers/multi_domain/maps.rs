@@ -25,6 +25,8 @@ const MOVER_RADIUS: (f64, f64) = (0.4, 0.6);
 const MOVER_SPEED: (f64, f64) = (0.7, 1.4);
 /// Movers walk on for so long, s.
 const HORIZON: f64 = 240.0;
+/// As often may a mover want to go where it cannot.
+const MOST_MISSES: u32 = 200;
 /// The goal is no nearer than this, m.
 const APART: f64 = 20.0;
 /// Nobody begins nearer to the start than this, m: a planner should have a chance.
@@ -111,9 +113,16 @@ fn mover(numbers: &mut Stream, terrain: &Terrain, search: &mut Search, start: DV
     let mut at = place(numbers);
     terrain.mesh().locate(at).filter(|_| at.distance(start) > HEAD_START)?;
     let mut path = vec![(0.0, at)];
-    let mut time = 0.0;
+    let (mut time, mut misses) = (0.0, 0);
     while time < HORIZON {
-        let Some(way) = search.find(terrain.mesh(), at, place(numbers)) else { continue };
+        let Some(way) = search.find(terrain.mesh(), at, place(numbers)) else {
+            // Who is shut in between walls would look for a way for ever: another one is drawn.
+            misses += 1;
+            if misses > MOST_MISSES {
+                return None;
+            }
+            continue;
+        };
         for pair in way.stops.windows(2).filter(|pair| pair[0].at != pair[1].at) {
             time += pair[0].at.distance(pair[1].at) / speed;
             path.push((time, pair[1].at));

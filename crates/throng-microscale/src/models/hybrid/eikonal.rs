@@ -68,36 +68,46 @@ pub struct Problem<'a> {
     pub rim: &'a Rim,
 }
 
-/// Lowers `potential`, which holds what is given and [`BLOCKED`] elsewhere, to the solution. Ends when a sweep lowers
-/// nothing by more than `tolerance`.
+/// Lowers `potential`, which holds what is given and [`BLOCKED`] elsewhere, to the solution wherever that is below `level`,
+/// a potential found so far. Ends when a sweep lowers nothing below it by more than `tolerance`: what is higher follows from
+/// what is lower and never the other way round, so that what is not asked for need not be settled.
 #[inline(always)]
-pub fn solve<S: Simd>(simd: S, problem: Problem<'_>, tolerance: f32, potential: &mut Cells) {
+pub fn solve<S: Simd>(
+    simd: S,
+    problem: Problem<'_>,
+    tolerance: f32,
+    level: impl Fn(&Cells) -> f32,
+    potential: &mut Cells,
+) {
     for _ in 0..MOST_SWEEPS {
-        if sweep(simd, problem, potential) <= tolerance {
+        let level = level(potential);
+        if sweep(simd, problem, level, potential) <= tolerance {
             break;
         }
     }
 }
 
 /// Goes over all lines twice, downwards and upwards at the same time: each waits for the line before it, and the machine has
-/// time for both. By how much a potential fell, at most.
+/// time for both. By how much a potential fell to below a level, at most.
 #[inline(always)]
-fn sweep<S: Simd>(simd: S, problem: Problem<'_>, potential: &mut Cells) -> f32 {
+fn sweep<S: Simd>(simd: S, problem: Problem<'_>, level: f32, potential: &mut Cells) -> f32 {
     let load = |line: &[f32; SIDE]| f32x16::from_slice(simd, line);
     let (mut above, mut below) = (load(&problem.rim.above), load(&problem.rim.below));
-    let mut fell = f32x16::splat(simd, 0.0);
+    let zero = f32x16::splat(simd, 0.0);
+    let fall = |old: f32x16<S>, new: f32x16<S>| new.simd_le(level).select(old - new, zero);
+    let mut fell = zero;
     for line in 0..SIDE {
         let (down, up) = (SIDE - 1 - line, line);
         let ahead = load(if down > 0 { &potential[down - 1] } else { &problem.rim.below });
         let old = load(&potential[down]);
         above = lower(simd, problem, down, old, [ahead, above]);
         above.store_slice(&mut potential[down]);
-        fell = fell.max(old - above);
+        fell = fell.max(fall(old, above));
         let ahead = load(if up + 1 < SIDE { &potential[up + 1] } else { &problem.rim.above });
         let old = load(&potential[up]);
         below = lower(simd, problem, up, old, [below, ahead]);
         below.store_slice(&mut potential[up]);
-        fell = fell.max(old - below);
+        fell = fell.max(fall(old, below));
     }
     fell.reduce_max()
 }
@@ -145,7 +155,7 @@ mod tests {
     fn solved(cost: &Cells, sills: &Sills, rim: &Rim, given: &Cells) -> Cells {
         let mut potential = *given;
         let problem = Problem { cost, sills, rim };
-        dispatch!(Level::new(), simd => solve(simd, problem, 1e-5, &mut potential));
+        dispatch!(Level::new(), simd => solve(simd, problem, 1e-5, |_| BLOCKED, &mut potential));
         potential
     }
 

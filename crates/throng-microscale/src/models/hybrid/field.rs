@@ -5,6 +5,7 @@ use crate::around::Others;
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use throng_core::geom::{det, left};
+use throng_core::handover::Mates;
 use throng_core::space::{Blob, Wall};
 
 /// Half of the cells a side: the agent stands in the middle, where four cells meet.
@@ -188,18 +189,21 @@ impl Perception {
 
     /// Turns discomfort into cost, also of going away from the middle of those it walks together with.
     #[inline(always)]
-    pub fn weigh<S: Simd>(&mut self, simd: S, weights: &Weights, speed: f32, middle: Option<Vec2>) {
+    pub fn weigh<S: Simd>(&mut self, simd: S, weights: &Weights, speed: f32, mates: Option<Company>) {
         let splat = |value: f32| f32x16::splat(simd, value);
         let per_discomfort = splat(self.cell * weights.discomfort / speed);
         let base = splat(self.cell * self.cost_of_a_metre);
-        let mates = middle.map(|middle| self.turned(middle) / self.cell + HALF);
+        let mates = mates.map(|Company { middle, room, closeness }| {
+            let per_cell = self.cell * self.cell * weights.cohesion * closeness;
+            (self.turned(middle) / self.cell + HALF, splat(room / self.cell), splat(per_cell))
+        });
         for (y, (cost, discomfort)) in self.cost.iter_mut().zip(&self.discomfort).enumerate() {
             let mut line = base + per_discomfort * f32x16::from_slice(simd, discomfort);
-            if let Some(mates) = mates {
+            if let Some((mates, room, per_cell)) = mates {
                 let across = f32x16::from_slice(simd, &MIDDLES) - splat(mates.x);
                 let along = splat((MIDDLES[y] - mates.y).powi(2));
-                let away = (across * across + along).sqrt();
-                line += splat(self.cell * self.cell * weights.cohesion) * away;
+                let away = ((across * across + along).sqrt() - room).max(splat(0.0));
+                line += (per_cell * away).min(base * splat(FAR));
             }
             line.store_slice(cost);
         }
@@ -299,13 +303,13 @@ impl Perception {
         }
         let problem = Problem { cost: &self.cost, sills: &self.sills, rim: &rim };
         self.used = true;
-        eikonal::solve(simd, problem, SETTLED * cost, &mut self.potential);
+        let level = |potential: &Cells| four(potential).into_iter().fold(f32::MIN, f32::max);
+        eikonal::solve(simd, problem, SETTLED * cost, level, &mut self.potential);
     }
 
     /// The unit vector in the world down the slope where the agent stands; `None` where there is none.
     pub fn downhill(&self) -> Option<Vec2> {
-        let middle = SIDE / 2;
-        let mut four = [0, 1, 2, 3].map(|i| self.potential[middle - 1 + i / 2][middle - 1 + i % 2]);
+        let mut four = four(&self.potential);
         let known = |i: &usize| !self.apart[*i] && four[*i] < Self::UNREACHED;
         // What is beyond a wall attracts nobody.
         let most = (0..4).filter(known).map(|i| four[i]).reduce(f32::max)?;
@@ -318,9 +322,37 @@ impl Perception {
     }
 }
 
+/// Of the four cells around the agent.
+#[inline(always)]
+fn four(cells: &Cells) -> [f32; 4] {
+    const LOW: usize = SIDE / 2 - 1;
+    [cells[LOW][LOW], cells[LOW][LOW + 1], cells[LOW + 1][LOW], cells[LOW + 1][LOW + 1]]
+}
+
+/// Those whom an agent walks together with.
+#[derive(Clone, Copy, Debug)]
+pub struct Company {
+    /// Their middle from where the agent is, m.
+    pub middle: Vec2,
+    /// What they take of room around it beyond what four do, m: for four the weights were chosen.
+    pub room: f32,
+    /// As how much a metre from it counts. Where many walk together, one is further from it and as much among them.
+    pub closeness: f32,
+}
+
+impl Company {
+    /// Those whom somebody walks with who is at a place.
+    pub fn of(mates: Mates, from: Vec2) -> Company {
+        let width = (mates.count.max(4) as f32).sqrt();
+        Company { middle: mates.middle - from, room: 0.5 * (width - 2.0), closeness: 2.0 / width }
+    }
+}
+
 /// A person, as in the world field: its height, 1/m², and its standard deviation, m.
 const AMPLITUDE: f32 = 1.8;
 const SPREAD: f32 = 0.35;
+/// A metre far from those one walks together with costs at most so many empty ones more.
+const FAR: f32 = 8.0;
 /// Whoever reaches further than so many cells counts in all that it covers.
 const WIDE: f32 = 1.5;
 

@@ -20,10 +20,12 @@
 //!   step to step, and nobody trembles like that.
 //! - σ is multiplied with the time between its steps: so it does not depend on how many there are.
 //! - Wide bodies count in all cells that they cover.
-//! - Where nobody makes the straight way uncomfortable no other can cost less, and the field is not solved (`shortcut`). The
-//!   next stop is in sight, so that no wall is in that way either; what touches one slides along it.
+//! - Where nobody makes the straight way uncomfortable and no wall crosses it, no other can cost less, and the field is not
+//!   solved (`shortcut`); what touches a wall slides along it.
+//! - ε·d is bounded: where nearness to the group outweighed everything else, its middle would be the only goal there is.
 //!
-//! That people do not walk through one another is not only the field's doing, though the paper says so: see `apart`.
+//! That people do not walk through one another is not only the field's doing, though the paper says so: overlaps that are
+//! left are taken back by the motion stage (`params.separation`).
 
 mod eikonal;
 mod field;
@@ -32,9 +34,11 @@ use crate::LocalModel;
 use crate::around::{Around, Ego, Others, Reach};
 use crate::stage::Scene;
 use crate::velocity_obstacle::{closest, wall_planes};
+use eikonal::SIDE;
 use fearless_simd::Simd;
-use field::Weights;
+use field::{Company, Weights};
 use glam::Vec2;
+use throng_core::handover::Mates;
 use throng_core::params::Draw;
 
 pub use field::Perception;
@@ -52,21 +56,21 @@ throng_core::params! {
         discomfort: Draw = Draw::Fixed(0.5), "m2/s", Limit::from(0.0).up_to(1000.0);
         /// Weight of the distance to the middle of those it walks together with (ε).
         cohesion: Draw = Draw::Fixed(3.0), "1/m2", Limit::from(0.0).up_to(1000.0);
-        /// How far ahead others are advanced.
+        /// How far ahead others are advanced, in equal parts that each count with where they are at its beginning.
         look: f32 = 2.0, "s", Limit::from(0.0).up_to(60.0);
-        /// In so many steps (τ).
+        /// In so many parts (τ).
         steps: usize = 8, "", Limit::from(1.0).up_to(64.0);
         /// How far ahead the flow is read.
         offset: f32 = 0.8, "m", Limit::from(0.0).up_to(100.0);
         /// Below this density ahead an agent walks as fast as it prefers.
         free_density: f32 = 0.6, "1/m2", Limit::from(0.0).up_to(100.0);
-        /// From this density on it walks as fast as the flow.
+        /// From this density on it walks as fast as the flow; where it is below the one above, that one counts.
         full_density: f32 = 2.0, "1/m2", Limit::above(0.0).up_to(100.0);
-        /// The part of its preferred speed that nobody falls below, however the crowd ahead flows: two who read that the other stands would stand for ever.
+        /// The part of its preferred speed that nobody falls below, however the crowd ahead flows and whoever is left behind: two who read that the other stands would stand for ever.
         creep: f32 = 0.15, "", Limit::from(0.0).up_to(1.0);
         /// How long it takes to change velocity where something is in the way.
         relaxation: f32 = 0.25, "s", Limit::from(0.0).up_to(100.0);
-        /// Whoever is further than this ahead of the middle of those it walks together with waits for them.
+        /// Whoever is further than this ahead of the middle of those it walks together with waits for them. Of four; more of them take more room.
         wait: f32 = 0.7, "m", Limit::above(0.0).up_to(1000.0);
         /// Whether the field is left out where nobody is in the straight way. It finds the same, but for its cells; only time is spared.
         shortcut: bool = true, "", Limit::from(0.0);
@@ -97,32 +101,34 @@ impl LocalModel for Hybrid {
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
         let preferred = wanted(scene, ego, around);
         let speed = preferred.length();
-        let middle = scene.middle(ego.row);
-        let alone = self.shortcut && around.others.len == 0 && around.walls.is_empty() && middle.is_none();
-        if speed == 0.0 || alone {
+        let mates = scene.mates(ego.row);
+        let hurries = self.shortcut && mates.is_none();
+        if speed == 0.0 || hurries && around.others.len == 0 && around.walls.is_empty() {
             return preferred;
         }
-        let weights = self.weights(scene, ego.row);
         let ahead = preferred / speed;
-        let Around { others, perception, .. } = around;
-        perception.begin(self.cell, ahead, weights.cost_of_a_metre(speed));
-        perception.add_others(simd, others, self.look, self.steps);
-        if self.shortcut && middle.is_none() && perception.is_free_ahead() {
+        let weights = self.perceive(simd, scene, ego, around, preferred);
+        if hurries && around.perception.is_free_ahead() && !self.is_walled(scene, ego, around, ahead) {
             let velocity = ahead * self.speed(scene, ego, ahead, speed);
             return along_walls(simd, ego, around, velocity);
         }
-        perception.weigh(simd, &weights, speed, middle.map(|middle| middle - ego.position));
-        let distance = scene.intents.aim[ego.row].distance(ego.position);
-        // Also those that do not face the agent: within a doorway the walls beside it are still in the way.
-        let walls = scene.view.walls.near(ego.position);
-        perception.add_walls(simd, walls, ego.position, ego.radius, distance);
-        perception.solve(simd, distance);
+        self.solve(simd, scene, ego, around, (&weights, speed));
         // Where everything around is closed, walls are for the motion to keep.
-        let downhill = perception.downhill().unwrap_or(ahead);
+        let downhill = around.perception.downhill().unwrap_or(ahead);
         let velocity =
-            downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, middle);
+            downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, mates);
         let velocity = ego.velocity + (velocity - ego.velocity) * (ego.dt / self.relaxation.max(ego.dt));
         along_walls(simd, ego, around, velocity)
+    }
+
+    /// The field, also where the shortcut has left it out.
+    #[inline(always)]
+    fn show<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) {
+        let preferred = wanted(scene, ego, around);
+        if !around.perception.used && preferred != Vec2::ZERO {
+            let weights = self.perceive(simd, scene, ego, around, preferred);
+            self.solve(simd, scene, ego, around, (&weights, preferred.length()));
+        }
     }
 }
 
@@ -171,6 +177,50 @@ fn along_walls<S: Simd>(simd: S, ego: &Ego, around: &mut Around, velocity: Vec2)
 const TOUCH: f32 = 0.3;
 
 impl Hybrid {
+    /// Lays the field along the way that the agent wants to go, with the discomfort that others make in it.
+    #[inline(always)]
+    fn perceive<S: Simd>(
+        &self,
+        simd: S,
+        scene: Scene<'_>,
+        ego: &Ego,
+        around: &mut Around,
+        preferred: Vec2,
+    ) -> Weights {
+        let weights = self.weights(scene, ego.row);
+        let speed = preferred.length();
+        around.perception.begin(self.cell, preferred / speed, weights.cost_of_a_metre(speed));
+        around.perception.add_others(simd, &around.others, self.look, self.steps);
+        weights
+    }
+
+    /// Finds what is left of the way from everywhere in the field.
+    #[inline(always)]
+    fn solve<S: Simd>(
+        &self,
+        simd: S,
+        scene: Scene<'_>,
+        ego: &Ego,
+        around: &mut Around,
+        (weights, speed): (&Weights, f32),
+    ) {
+        let perception = &mut around.perception;
+        let company = scene.mates(ego.row).map(|mates| Company::of(mates, ego.position));
+        perception.weigh(simd, weights, speed, company);
+        let distance = scene.intents.aim[ego.row].distance(ego.position);
+        // Also those that do not face the agent: within a doorway the walls beside it are still in the way.
+        let walls = self.reach().walls(scene.view, ego);
+        perception.add_walls(simd, walls, ego.position, ego.radius, distance);
+        perception.solve(simd, distance);
+    }
+
+    /// Whether a wall crosses the straight way to the next stop within the field: not all who plan routes mind walls.
+    fn is_walled(&self, scene: Scene<'_>, ego: &Ego, around: &Around, ahead: Vec2) -> bool {
+        let distance = scene.intents.aim[ego.row].distance(ego.position).min(self.cell * (SIDE / 2) as f32);
+        let end = ego.position + ahead * distance;
+        around.walls.iter().any(|wall| wall.blocks(ego.position, end))
+    }
+
     /// How somebody weighs its ways: its own draws.
     fn weights(&self, scene: Scene<'_>, row: usize) -> Weights {
         let draws = [self.length, self.time, self.discomfort, self.cohesion];
@@ -186,15 +236,17 @@ impl Hybrid {
     /// Equation 2: as fast as preferred where it is empty ahead, as the flow where it is dense.
     fn speed(&self, scene: Scene<'_>, ego: &Ego, direction: Vec2, preferred: f32) -> f32 {
         let Some(flow) = &scene.intents.flow else { return preferred };
-        let ahead = flow.read(ego.position + self.offset * direction, (ego.position, ego.velocity));
-        let dense = (ahead.density - self.free_density) / (self.full_density - self.free_density).max(1e-3);
-        let along = ahead.velocity.dot(direction).clamp(self.creep * preferred, preferred);
+        let there = flow.read(ego.position + self.offset * direction, (ego.position, ego.velocity));
+        let dense = (there.density - self.free_density) / (self.full_density - self.free_density).max(1e-3);
+        let along = there.velocity.dot(direction).clamp(self.creep * preferred, preferred);
         preferred + (along - preferred) * dense.clamp(0.0, 1.0)
     }
 
-    /// The part of its speed with which somebody goes on who is ahead of those it walks together with.
-    fn patience_with(&self, ego: &Ego, ahead: Vec2, middle: Option<Vec2>) -> f32 {
-        let lead = middle.map_or(0.0, |middle| (ego.position - middle).dot(ahead));
-        (2.0 - lead / self.wait).clamp(0.0, 1.0)
+    /// The part of its speed with which somebody goes on who is ahead of those it walks together with. Nobody waits for ever
+    /// for those who are lost.
+    fn patience_with(&self, ego: &Ego, ahead: Vec2, mates: Option<Mates>) -> f32 {
+        let Some(company) = mates.map(|mates| Company::of(mates, ego.position)) else { return 1.0 };
+        let lead = -company.middle.dot(ahead) - company.room;
+        (2.0 - lead / self.wait).clamp(self.creep, 1.0)
     }
 }

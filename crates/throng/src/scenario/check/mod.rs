@@ -12,12 +12,13 @@ mod values;
 use super::document::Document;
 use super::error::{Report, ScenarioError, known};
 use super::file::*;
+use super::number::complaint;
 use super::path::KeyPath;
 use super::{Link, Mover, Pipeline, Scenario, Settings};
 use crate::catalog::{self, Stage};
 use crate::expect;
 use glam::DVec2;
-use throng_core::params::{self, Limit, ParamError};
+use throng_core::params::{self, Draw, Limit, ParamError, Value};
 use values::within_reach;
 
 /// More agents than this are a slip of the keyboard.
@@ -136,8 +137,12 @@ impl<'a> Checker<'a> {
                 self.report.say(path, format!("unknown key `{key}`; {}", known(key, names)));
             }
             ParamError::Kind { expected, .. } => self.report.value(path, format!("must be {expected}")),
-            ParamError::Limit { limit, default, .. } => {
-                self.report.value(path, format!("must be {limit} (default {default})"));
+            ParamError::Limit { value, limit, default, .. } => {
+                let reaches = match *value {
+                    Value::Drawn(draw @ Draw::Normal { .. }) => complaint(&draw, limit),
+                    _ => format!("must be {limit}"),
+                };
+                self.report.value(path, format!("{reaches} (default {default})"));
             }
         }
     }

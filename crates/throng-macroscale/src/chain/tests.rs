@@ -1,5 +1,6 @@
 use super::*;
 use crate::domain::published::Trajectory;
+use throng_core::space::Wall;
 
 fn wall(a: [f32; 2], b: [f32; 2]) -> Wall {
     Wall { a: a.into(), b: b.into(), two_sided: true }

@@ -2,6 +2,7 @@ use super::*;
 use crate::search::{Aim, AnytimeDynamicAstar, Astar, Budget, Reversed, Settings, Status};
 use glam::Vec2;
 use proptest::prelude::*;
+use throng_core::space::Wall;
 
 fn wall(a: [f32; 2], b: [f32; 2]) -> Wall {
     Wall { a: a.into(), b: b.into(), two_sided: true }

@@ -23,15 +23,22 @@
 //! - **A jump** leads from anywhere near its beginning by a fixed vector to as near to its end; walls and bodies in between
 //!   do not count, those at its end do.
 
+mod around;
+mod lattice;
+mod walk;
+
+use crate::navmesh::Mesh;
+pub use around::{Clearance, Compass, Surroundings};
+pub use walk::{Fovea, Goal, Jump, SpaceTimeError, Walk};
+
 use super::Placed;
 use super::published::{Passage, Published, Trajectory};
-use crate::navmesh::{Mesh, Ways};
 use crate::search::Domain;
-use crate::space::Space;
 use glam::{DVec2, IVec2};
+use lattice::{HEADINGS, direction, heading_of, nearest_lines, turn_between, turned};
 use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
-use throng_core::space::Wall;
+use walk::{MOST_SPEEDS, check};
 
 /// A place of the lattice, a velocity and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,106 +74,6 @@ impl Hash for Moment {
     }
 }
 
-/// How an agent can move, and what it costs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Walk {
-    /// Length of a step, s. Above 0.
-    pub step: f64,
-    /// Between lines of the lattice, m. Above 0.
-    pub lattice: f64,
-    /// By how much the speed can change in a step, m/s. Above 0.
-    pub speed_step: f64,
-    /// m/s. At least the speed step.
-    pub max_speed: f64,
-    /// What a second costs, J/kg. Above 0. 2.23 is what standing takes (Whittle 2007).
-    pub per_second: f64,
-    /// What a second at 1 m/s costs beyond that, J/kg. Above 0. With 1.26 people are cheapest at 1.33 m/s.
-    pub per_speed_squared: f64,
-    /// What a change of velocity by 1 m/s costs, J/kg. At least 0.
-    pub per_change_squared: f64,
-}
-
-impl Default for Walk {
-    fn default() -> Walk {
-        Walk {
-            step: 1.0,
-            lattice: 0.125,
-            speed_step: 0.45,
-            max_speed: 1.8,
-            per_second: 2.23,
-            per_speed_squared: 1.26,
-            per_change_squared: 0.5,
-        }
-    }
-}
-
-/// Who is in sight: only these can be collided with in a plan.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fovea {
-    /// Whole angle around the heading, rad.
-    pub angle: f64,
-    /// Nobody further away counts, m.
-    pub reach: f64,
-    /// Within this, everybody counts, whatever the angle, m.
-    pub near: f64,
-}
-
-impl Default for Fovea {
-    fn default() -> Fovea {
-        // Who is further away cannot be met within a second, whatever its direction.
-        Fovea { angle: std::f64::consts::PI, reach: 12.0, near: 5.0 }
-    }
-}
-
-/// A transition over what cannot be walked on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Jump {
-    /// m.
-    pub from: DVec2,
-    /// m.
-    pub to: DVec2,
-    /// J/kg, beside the price of its time.
-    pub cost: f64,
-    /// As near to its beginning one can take off, m.
-    pub reach: f64,
-}
-
-/// Where a plan must end.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Goal {
-    /// m.
-    pub at: DVec2,
-    /// As near to it one has arrived, m.
-    pub radius: f64,
-    /// From when to when one can arrive, s.
-    pub window: (f64, f64),
-}
-
-/// Why there is no such domain.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SpaceTimeError {
-    /// A number that is none, or out of bounds.
-    #[error("{name} = {value}: it must be a finite number {limit}")]
-    Number {
-        /// Whose.
-        name: &'static str,
-        /// As given.
-        value: f64,
-        /// What is allowed.
-        limit: &'static str,
-    },
-    /// More speeds than bits.
-    #[error(
-        "{count} speeds are too many: at most {MOST_SPEEDS}; take a larger speed step or a smaller highest speed"
-    )]
-    Speeds {
-        /// How many.
-        count: f64,
-    },
-}
-
-const HEADINGS: usize = 16;
-const MOST_SPEEDS: usize = 16;
 /// Changes of heading in sixteenths of a turn, the straightest first: the order decides between plans of equal cost.
 const TURNS: [i8; 7] = [0, 1, -1, 2, -2, 4, -4];
 /// Steps of a window that are listed for searches from the goal.
@@ -203,66 +110,6 @@ pub struct SpaceTime<'a> {
     compass: Option<Compass<'a>>,
     /// What the compass says at the goal, m.
     beyond: f64,
-}
-
-/// Shortest ways on the static mesh to somewhere, as a lower bound for ways to anywhere.
-#[derive(Clone, Copy, Debug)]
-pub struct Compass<'a> {
-    /// For bodies of the same radius. Without links, which may be shorter than ways.
-    pub mesh: &'a Mesh,
-    /// To the goal of the whole plan.
-    pub ways: &'a Ways,
-}
-
-/// As far beside the mesh somebody may be who has room between walls, m: the mesh has polygons around the arcs at corners.
-const BESIDE: f64 = 0.2;
-
-impl Compass<'_> {
-    /// How far it is from a place to where the ways lead, m.
-    fn length(&self, place: DVec2) -> Option<f64> {
-        if let Some(heading) = self.ways.heading(self.mesh, place, 0.0) {
-            return Some(heading.length);
-        }
-        let near = self.mesh.nearest(place, BESIDE, |_| true)?;
-        // A place on the mesh's edge may be found to be just outside.
-        Some((self.ways.heading(self.mesh, near, 0.0)?.length - near.distance(place)).max(0.0))
-    }
-}
-
-/// Walls around bodies of one radius, shared by all who have it.
-#[derive(Debug)]
-pub struct Clearance {
-    space: Space,
-}
-
-impl Clearance {
-    /// Between walls, for bodies of a radius.
-    pub fn new(walls: &[Wall], radius: f32) -> Clearance {
-        Clearance { space: Space::new(walls, radius) }
-    }
-
-    /// m.
-    pub fn radius(&self) -> f64 {
-        self.space.radius
-    }
-
-    /// Whether the way between two places keeps clear of walls, its end included.
-    #[inline]
-    pub fn is_clear(&self, from: DVec2, to: DVec2) -> bool {
-        self.has_room(to) && self.space.is_clear(from, to, self.keep())
-    }
-
-    /// Whether a body has room at a place.
-    #[inline]
-    pub fn has_room(&self, at: DVec2) -> bool {
-        self.space.clearance(at) >= self.keep()
-    }
-
-    /// Less than the radius by what rounding may do, and not by what the visibility graph allows its tangents: these
-    /// plans keep off walls by themselves.
-    fn keep(&self) -> f64 {
-        self.space.radius * (1.0 - 1e-5)
-    }
 }
 
 /// A jump on the lattice.
@@ -318,17 +165,6 @@ impl Exceptions<'_> {
 
 /// What rounding may take from a distance that must not become smaller, m.
 const NO_NEARER: f64 = 1e-6;
-
-/// What an agent's plan is made in.
-#[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
-    /// Walls.
-    pub clearance: &'a Clearance,
-    /// Where others will be.
-    pub published: &'a Published,
-    /// Who plans: its own path is not in its way.
-    pub own: Option<u32>,
-}
 
 impl<'a> SpaceTime<'a> {
     /// For a plan that begins at a place and a time, where the lattice has its zero. It reaches 32,767 lines from there.
@@ -789,77 +625,5 @@ impl Placed for SpaceTime<'_> {
     }
 }
 
-/// The place of the lattice that is nearest to a vector, among the four around it that are no further than the longest.
-fn nearest_lines(vector: DVec2, longest: f64) -> IVec2 {
-    let low = vector.floor();
-    let around = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)].map(|(x, y)| low + DVec2::new(x, y));
-    let reached = around.into_iter().filter(|place| place.length() <= longest * (1.0 + 1e-9));
-    let nearest = reached.min_by(|a, b| a.distance_squared(vector).total_cmp(&b.distance_squared(vector)));
-    nearest.unwrap_or(vector.trunc()).as_ivec2()
-}
-
-fn turned(heading: u8, turn: i8) -> u8 {
-    (heading as i8 + turn).rem_euclid(HEADINGS as i8) as u8
-}
-
-/// From one heading to another the short way.
-fn turn_between(from: u8, to: u8) -> i8 {
-    let turn = (to as i8 - from as i8).rem_euclid(HEADINGS as i8);
-    if turn > 8 { turn - 16 } else { turn }
-}
-
-/// The unit vector of a heading, from square roots only, so that all machines agree on every bit.
-fn direction(heading: u8) -> DVec2 {
-    let root = 2.0_f64.sqrt();
-    let (wide, narrow) = ((2.0 + root).sqrt() / 2.0, (2.0 - root).sqrt() / 2.0);
-    let quarter = [(1.0, 0.0), (wide, narrow), (root / 2.0, root / 2.0), (narrow, wide)];
-    let (x, y) = quarter[heading as usize % 4];
-    match heading / 4 % 4 {
-        0 => DVec2::new(x, y),
-        1 => DVec2::new(-y, x),
-        2 => DVec2::new(-x, -y),
-        _ => DVec2::new(y, -x),
-    }
-}
-
-/// The heading nearest to a vector; the first one of none.
-fn heading_of(vector: DVec2) -> u8 {
-    let along = |heading: &u8| direction(*heading).dot(vector);
-    (0..HEADINGS as u8).rev().max_by(|a, b| along(a).total_cmp(&along(b))).unwrap_or(0)
-}
-
-fn check(walk: &Walk, begin: (f64, DVec2), goal: &Goal) -> Result<(), SpaceTimeError> {
-    let positive = [
-        ("step", walk.step),
-        ("lattice", walk.lattice),
-        ("speed_step", walk.speed_step),
-        ("per_second", walk.per_second),
-        ("per_speed_squared", walk.per_speed_squared),
-    ];
-    let other = [
-        ("per_change_squared", walk.per_change_squared, 0.0, "of at least 0"),
-        ("max_speed", walk.max_speed, walk.speed_step, "of at least the speed step"),
-        ("goal radius", goal.radius, 0.0, "of at least 0"),
-        ("begin", begin.0, f64::MIN, ""),
-        ("x", begin.1.x, f64::MIN, ""),
-        ("y", begin.1.y, f64::MIN, ""),
-        ("goal x", goal.at.x, f64::MIN, ""),
-        ("goal y", goal.at.y, f64::MIN, ""),
-        ("window's begin", goal.window.0, f64::MIN, ""),
-    ];
-    let limits = positive.into_iter().map(|(name, value)| (name, value, f64::MIN_POSITIVE, "above 0"));
-    for (name, value, least, limit) in limits.chain(other) {
-        if !(value.is_finite() && value >= least) {
-            return Err(SpaceTimeError::Number { name, value, limit });
-        }
-    }
-    if goal.window.1.is_nan() || goal.window.1 < goal.window.0 {
-        let (name, limit) = ("window's end", "of at least its begin");
-        return Err(SpaceTimeError::Number { name, value: goal.window.1, limit });
-    }
-    Ok(())
-}
-
 #[cfg(test)]
-#[path = "space_time_tests.rs"]
 mod tests;

@@ -1,0 +1,309 @@
+//! # The dynamic navigation mesh as a way to the goal (Kapadia et al. 2013, section 4.1, Σ2)
+//! Everybody walks on a route over the mesh of small polygons ([`crate::domain::dynamic_navmesh`]) and publishes it. Every
+//! so often it looks at the crowd ahead: where the routes of all others lead, at the time when it would get there. A route
+//! through many of them costs more than its length, and another one may cost less.
+//!
+//! - **Routes are state** ([`throng_core::world::Routes`]), so that plans are known to everybody, and a run goes on from a
+//!   checkpoint as if nothing had been.
+//! - **Not all look in one step**: those who look together do not know of each other's new routes, and would all leave the
+//!   same way for the same other one.
+//! - **A stop is passed near it**, and not left out as soon as the next one is in sight: in open space a bend is there
+//!   because of a crowd, and the next stop may well be seen through it.
+//! - On an open plane there is no mesh, and all go straight.
+
+use crate::Macroscale;
+use crate::by_goal::Planner as _;
+use crate::domain::dynamic_navmesh::{DynamicNavmesh as Domain, Forecast, Gate, Traveller};
+use crate::domain::published::Trajectory;
+use crate::heading::{due, goals, target, through, to_end, waits};
+use crate::navmesh::{FreeSpace, Search};
+use crate::search::{Aim, Astar, Budget};
+use glam::{DVec2, Vec2};
+use rayon::prelude::*;
+use throng_core::CHUNK;
+use throng_core::geom::inside_ring;
+use throng_core::handover::Intents;
+use throng_core::world::{Guide, NewRoute, Route, RouteChange, Status, View};
+
+throng_core::params! {
+    /// Around obstacles and crowds, on a navigation mesh of small polygons that knows how many bodies are in each, now and later.
+    pub struct DynamicNavmesh("dynamic-navmesh") {
+        /// No polygon is wider. One for all: a cohort's own value does nothing.
+        polygon: f32 = 5.0, "m", Limit::from(0.5).up_to(1000.0);
+        /// As how many metres more a metre counts for each body per m2. 0: always the shortest way.
+        density_weight: f32 = 4.0, "m2", Limit::from(0.0).up_to(1000.0);
+        /// Time between looks at the crowd ahead.
+        attention: f32 = 2.0, "s", Limit::above(0.0).up_to(1e6);
+    }
+}
+
+/// Nearer than this to a stop, one can go on to the next, m.
+const PASSED: f32 = 1.0;
+/// Scripted bodies go on as they do now for so long, s: nobody knows what their scripts say.
+const GOES_ON: f64 = 10.0;
+/// The least speed that anybody plans with, m/s.
+const SLOWEST: f64 = 0.1;
+
+/// The model at work.
+#[derive(Debug)]
+pub struct Planner {
+    /// The scenario's.
+    all: DynamicNavmesh,
+    /// By cohort.
+    params: Vec<DynamicNavmesh>,
+    map_version: Option<u64>,
+    /// By radius; few.
+    maps: Vec<(f32, FreeSpace)>,
+    /// By row, in this step.
+    next: Vec<Next>,
+    stranded: Vec<u32>,
+}
+
+/// What a row does next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Next {
+    /// It waits until its time has come, or for good.
+    Stay,
+    /// To where its way ends.
+    End(Vec2),
+    /// Past a stop of its route, and on.
+    Through(u32, Vec2),
+    /// It needs a route, or looks for a better one.
+    Look,
+}
+
+impl From<(DynamicNavmesh, Vec<DynamicNavmesh>)> for Planner {
+    /// From the scenario's parameters and those of every cohort.
+    fn from((all, params): (DynamicNavmesh, Vec<DynamicNavmesh>)) -> Planner {
+        Planner { all, params, map_version: None, maps: Vec::new(), next: Vec::new(), stranded: Vec::new() }
+    }
+}
+
+impl Macroscale for Planner {
+    fn run(&mut self, view: View<'_>, out: &mut Intents) {
+        out.routes.clear();
+        self.stranded.clear();
+        self.learn_map(view);
+        self.follow(view, out);
+        self.look_ahead(view, out);
+    }
+
+    fn stranded(&self) -> &[u32] {
+        &self.stranded
+    }
+
+    fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
+        self.learn_map(view);
+        let (from, target) = (view.position(row), target(view, row));
+        let route = view.routes.of(view.agents.id[row]);
+        let stops = match self.map(view, row) {
+            None => vec![target.aim],
+            Some(_) if leads_to_goal(view, row, route) => ahead(route).to_vec(),
+            Some(map) => self.search(view, row, &forecast(view, map))?,
+        };
+        Some(std::iter::once(from).chain(stops).collect())
+    }
+}
+
+impl Planner {
+    /// What a row's cohort says, or the scenario where it says nothing.
+    fn params(&self, view: View<'_>, row: usize) -> &DynamicNavmesh {
+        self.params.get(view.agents.cohort[row] as usize).unwrap_or(&self.all)
+    }
+
+    /// Brings the meshes up to date with the map; only what has changed of it is made anew.
+    fn learn_map(&mut self, view: View<'_>) {
+        if self.map_version == Some(view.map_version) {
+            return;
+        }
+        self.map_version = Some(view.map_version);
+        let walls = view.walls.all();
+        let wanted = if walls.is_empty() { &[][..] } else { view.radius_classes };
+        self.maps.retain(|(radius, _)| wanted.contains(radius));
+        for (radius, map) in &mut self.maps {
+            map.set_walls(walls, *radius);
+        }
+        for &radius in wanted {
+            if self.maps.iter().all(|(known, _)| *known != radius) {
+                self.maps.push((radius, FreeSpace::between(walls, radius, self.all.polygon.into())));
+            }
+        }
+    }
+
+    /// The map for a row; `None` where nothing is in anybody's way.
+    fn map(&self, view: View<'_>, row: usize) -> Option<&FreeSpace> {
+        let planned = view.planned_radius(row);
+        self.maps.iter().find(|(radius, _)| *radius == planned).map(|(_, map)| map)
+    }
+
+    /// Everybody goes on where it has a route and need not look.
+    fn follow(&mut self, view: View<'_>, out: &mut Intents) {
+        let mut next = std::mem::take(&mut self.next);
+        let rows = (0..view.agents.len()).into_par_iter().with_min_len(CHUNK);
+        rows.map(|row| self.next(view, row)).collect_into_vec(&mut next);
+        for (row, &next) in next.iter().enumerate() {
+            let id = view.agents.id[row];
+            if let Next::Through(stop, _) = next
+                && stop != view.routes.of(id).next
+            {
+                out.routes.push(RouteChange { id, to: NewRoute::Next(stop) });
+            }
+            head(view, row, next, out);
+        }
+        self.next = next;
+    }
+
+    fn next(&self, view: View<'_>, row: usize) -> Next {
+        if waits(view, row) {
+            return Next::Stay;
+        }
+        let (from, target) = (view.position(row), target(view, row));
+        let Some(map) = self.map(view, row) else { return Next::End(target.aim) };
+        let near = from.distance(target.reach) <= self.all.polygon;
+        if target.reach == from || near && map.is_clear(from, target.reach) {
+            return Next::End(target.aim);
+        }
+        let route = view.routes.of(view.agents.id[row]);
+        if !leads_to_goal(view, row, route) || due(view, row, self.params(view, row).attention) {
+            return Next::Look;
+        }
+        let stop = |index: u32| route.stops.get(index as usize).copied();
+        let passed = |at: Vec2| from.distance(at) <= PASSED;
+        let ahead = stop(route.next).filter(|&at| passed(at)).and_then(|_| stop(route.next + 1));
+        match (ahead.filter(|&at| map.is_clear(from, at)), stop(route.next)) {
+            (Some(at), _) => Next::Through(route.next + 1, at),
+            (None, Some(at)) if map.is_clear(from, at) => Next::Through(route.next, at),
+            // It was pushed to where it does not see its way.
+            _ => Next::Look,
+        }
+    }
+
+    /// Gives a route to all who look, by what everybody has published before this step.
+    fn look_ahead(&mut self, view: View<'_>, out: &mut Intents) {
+        let looks: Vec<usize> = (0..view.agents.len()).filter(|&row| self.next[row] == Next::Look).collect();
+        for (radius, map) in &self.maps {
+            let alike = looks.iter().copied().filter(|&row| view.planned_radius(row) == *radius);
+            let alike: Vec<usize> = alike.collect();
+            if alike.is_empty() {
+                continue;
+            }
+            let forecast = forecast(view, map);
+            let found: Vec<Option<Vec<Vec2>>> =
+                alike.par_iter().map(|&row| self.search(view, row, &forecast)).collect();
+            for (row, stops) in alike.into_iter().zip(found) {
+                let to = match stops {
+                    Some(stops) => {
+                        let is_end = stops.len() == 1;
+                        head(
+                            view,
+                            row,
+                            if is_end { Next::End(stops[0]) } else { Next::Through(0, stops[0]) },
+                            out,
+                        );
+                        NewRoute::Stops(stops)
+                    }
+                    None => {
+                        self.stranded.push(row as u32);
+                        NewRoute::Nothing
+                    }
+                };
+                out.routes.push(RouteChange { id: view.agents.id[row], to });
+            }
+        }
+        self.stranded.sort_unstable();
+    }
+
+    /// The stops of the cheapest way through the crowd; `None` where there is no way.
+    fn search(&self, view: View<'_>, row: usize, forecast: &Forecast) -> Option<Vec<Vec2>> {
+        let map = self.map(view, row)?;
+        let mesh = map.mesh()?;
+        let here = view.position(row).as_dvec2();
+        let from = map.room(here)?;
+        let (entry, goal) = nearest_entry(map, from, goals(view, row))?;
+        let traveller = Traveller {
+            from,
+            begin: view.time.into(),
+            speed: f64::from(view.agents.preferred_speed[row]).max(SLOWEST),
+            own: Some(view.agents.id[row]),
+        };
+        let density = forecast.density(mesh, traveller);
+        let weight = self.params(view, row).density_weight;
+        let domain = Domain::new(mesh, &density, weight.into(), [from, entry])?;
+        let mut search = Astar::default();
+        search.find(&domain, Gate::START, Aim::At(Gate::GOAL), Budget::unlimited());
+        let mut gates = Vec::new();
+        search.path(&mut gates)?;
+        let (route, _) = domain.route(&gates);
+        let mut stops: Vec<DVec2> = route.into_iter().skip(usize::from(from == here)).collect();
+        // The mesh rounds places, and a goal may be nearer to a wall than the mesh is.
+        stops.pop();
+        stops.extend((entry != goal).then_some(entry).into_iter().chain([goal]));
+        Some(stops.into_iter().map(|at| at.as_vec2()).collect())
+    }
+}
+
+/// Writes the velocity of a row, and where it leads.
+fn head(view: View<'_>, row: usize, next: Next, out: &mut Intents) {
+    let (velocity, aim) = match next {
+        Next::End(place) => (to_end(view, row, place), place),
+        Next::Through(_, place) => (through(view, row, place), place),
+        Next::Stay | Next::Look => (Vec2::ZERO, view.position(row)),
+    };
+    (out.vx[row], out.vy[row], out.aim[row]) = (velocity.x, velocity.y, aim);
+}
+
+/// The stops that were not passed yet.
+fn ahead(route: &Route) -> &[Vec2] {
+    route.stops.get(route.next as usize..).unwrap_or_default()
+}
+
+/// Whether a route ends at what its row wants to by now.
+fn leads_to_goal(view: View<'_>, row: usize, route: &Route) -> bool {
+    let agents = view.agents;
+    let Some(&end) = route.stops.last().filter(|_| route.guide == Guide::Stops) else { return false };
+    match &view.cohorts[agents.cohort[row] as usize].area {
+        Some(ring) => inside_ring(end, ring).0,
+        None => end == Vec2::new(agents.goal_x[row], agents.goal_y[row]),
+    }
+}
+
+/// The entry of a goal that is nearest where nobody is in the way, and the part of the goal that it belongs to.
+fn nearest_entry(map: &FreeSpace, from: DVec2, goals: Vec<DVec2>) -> Option<(DVec2, DVec2)> {
+    let mesh = map.mesh()?;
+    let mut search = Search::default();
+    let lengths = goals.into_iter().filter_map(|goal| {
+        let entry = map.room(goal)?;
+        let length = search.find(mesh, from, entry)?.length;
+        Some((length, entry, goal))
+    });
+    lengths.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, entry, goal)| (entry, goal))
+}
+
+/// Where everybody will be: on its route, or where it is as long as it has none.
+fn forecast(view: View<'_>, map: &FreeSpace) -> Forecast {
+    let Some(mesh) = map.mesh() else { return Forecast::default() };
+    let agents = (0..view.agents.len()).map(|row| (view.agents.id[row], published(view, row)));
+    // Scripted bodies have no ids; no agent has one of these.
+    let movers = view.movers.iter().zip((0..u32::MAX).rev()).map(|(mover, number)| {
+        let (begin, at) = (f64::from(view.time), mover.position.as_dvec2());
+        let then = at + mover.velocity.as_dvec2() * GOES_ON;
+        let path = vec![(begin, at), (begin + GOES_ON, then)];
+        (number, Trajectory { radius: mover.radius.into(), path, stays: true })
+    });
+    let bodies: Vec<(u32, Trajectory)> = agents.chain(movers).collect();
+    Forecast::new(mesh, bodies.iter().map(|(id, path)| (*id, path)), view.time.into())
+}
+
+/// What a row has said of where it will be, at the speed that it likes.
+fn published(view: View<'_>, row: usize) -> Trajectory {
+    let route = view.routes.of(view.agents.id[row]);
+    let walks = view.agents.status[row] == Status::Walking && leads_to_goal(view, row, route);
+    let ahead = if walks { ahead(route) } else { &[] };
+    let speed = f64::from(view.agents.preferred_speed[row]).max(SLOWEST);
+    let mut path = vec![(f64::from(view.time), view.position(row).as_dvec2())];
+    for stop in ahead.iter().map(|stop| stop.as_dvec2()) {
+        let (time, at) = path[path.len() - 1];
+        path.push((time + at.distance(stop) / speed, stop));
+    }
+    Trajectory { radius: view.agents.radius[row].into(), path, stays: true }
+}
