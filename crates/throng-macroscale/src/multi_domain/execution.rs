@@ -1,7 +1,7 @@
 //! T0: moves agents along their plans.
 
 use super::{Planner, wide};
-use glam::Vec2;
+use glam::{DVec2, Vec2};
 use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::at_most;
@@ -42,7 +42,19 @@ impl Planner {
     fn velocity(&self, view: View<'_>, row: usize) -> Vec2 {
         let plan = self.plan(view, view.agents.id[row]);
         let here = wide(view.position(row));
-        let next = plan.place(view.now + view.tick).unwrap_or(here);
+        let next = match plan.place(view.now + view.tick) {
+            Some(next) if plan.valid => next,
+            next => self.way_out(view, row).or(next).unwrap_or(here),
+        };
         at_most(((next - here) / view.tick).as_vec2(), view.agents.max_speed[row])
+    }
+
+    /// Where one goes next whom an obstacle has come down on: straight to where there is room. Nothing can be planned before.
+    fn way_out(&self, view: View<'_>, row: usize) -> Option<DVec2> {
+        let ground = self.grounds.of(view, row)?;
+        let here = wide(view.position(row));
+        let room = ground.way_out(here)?;
+        let step = f64::from(view.agents.preferred_speed[row]) * view.tick;
+        Some(here + (room - here).clamp_length_max(step))
     }
 }

@@ -135,6 +135,13 @@ impl Ground {
         mesh.nearest(lifted.at, REACH * self.space.radius, |room| self.space.is_clear(lifted.at, room, keep))
     }
 
+    /// The nearest place with room, through whatever is in between, for one who has none.
+    pub fn way_out(&self, place: DVec2) -> Option<DVec2> {
+        let mesh = self.coarse.as_ref()?.mesh();
+        let buried = mesh.locate(place).is_none() && self.room(mesh, place).is_none();
+        buried.then(|| mesh.nearest(place, BURIED, |_| true)).flatten()
+    }
+
     /// Whether there is anything to jump over or to stand on.
     pub fn leaves_the_floor(&self) -> bool {
         !(self.platforms.is_empty() && self.jumps.is_empty())
@@ -160,6 +167,8 @@ impl Ground {
     }
 }
 
+/// So far one finds out of an obstacle, m.
+const BURIED: f64 = 100.0;
 /// As far beside a platform one steps off, m.
 const STEP_OFF: f64 = 1.5;
 /// A second on a platform counts as so many metres.
