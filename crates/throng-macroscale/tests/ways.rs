@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::maps::{free, map, place, walls};
+use common::maps::{blocks, free, map, place, two_doors, walls};
 use common::oracle::route_clearance;
 use common::{Walker, block, length, obstacle, outline, routes, row, world};
 use glam::Vec2;
@@ -12,13 +12,6 @@ use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::World;
 use throng_macroscale::{Macroscale, NavMesh, VisibilityGraph};
-
-/// A wall from bottom to top of a hall with a door of 1 m at the bottom and one of 3 m at the top.
-fn two_doors() -> Vec<Wall> {
-    let mut walls = outline(&block([-10.0, -10.0], [10.0, 10.0]));
-    walls.extend(obstacle(&block([-0.2, -9.0], [0.2, 7.0])));
-    walls
-}
 
 /// Walks where the model says until the goal. The length of the way, or where it ended.
 fn walk<M: Macroscale + Default>(
@@ -232,16 +225,7 @@ macro_rules! finds_ways {
 }
 
 finds_ways!(navmesh, NavMesh);
-
-/// A field of blocks, none like the next, in which one sees far.
-fn blocks(side: usize) -> Vec<Wall> {
-    let block = |i: usize| {
-        let (x, y) = ((i % side) as f32 * 4.0, (i / side) as f32 * 4.0);
-        let skew = ((i * 7919) % 13) as f32 / 10.0;
-        obstacle(&[[x, y + skew], [x + 2.0 - skew, y], [x + 2.0, y + 2.0], [x, y + 2.2]].map(Vec2::from))
-    };
-    (0..side * side).flat_map(block).collect()
-}
+finds_ways!(visibility_graph, VisibilityGraph);
 
 /// Rooms of 4 m with a door of 1 m to each neighbour: pieces of wall around all crossings.
 fn rooms(side: usize) -> Vec<Wall> {

@@ -1,7 +1,7 @@
 //! Random maps: a hall with stars and open walls in it.
 
 use super::oracle::Map;
-use super::{obstacle, outline};
+use super::{block, obstacle, outline};
 use glam::{DVec2, Vec2};
 use proptest::prelude::*;
 use throng_core::space::Wall;
@@ -78,4 +78,21 @@ pub fn place() -> impl Strategy<Value = Vec2> {
 
 pub fn free(map: &Map, place: Vec2, room: f64) -> bool {
     map.is_free(place.as_dvec2()) && map.clearance(place.as_dvec2()) > room
+}
+
+/// A field of blocks, none like the next, in which one sees far.
+pub fn blocks(side: usize) -> Vec<Wall> {
+    let block = |i: usize| {
+        let (x, y) = ((i % side) as f32 * 4.0, (i / side) as f32 * 4.0);
+        let skew = ((i * 7919) % 13) as f32 / 10.0;
+        obstacle(&[[x, y + skew], [x + 2.0 - skew, y], [x + 2.0, y + 2.0], [x, y + 2.2]].map(Vec2::from))
+    };
+    (0..side * side).flat_map(block).collect()
+}
+
+/// A wall from bottom to top of a hall with a door of 1 m at the bottom and one of 3 m at the top.
+pub fn two_doors() -> Vec<Wall> {
+    let mut walls = outline(&block([-10.0, -10.0], [10.0, 10.0]));
+    walls.extend(obstacle(&block([-0.2, -9.0], [0.2, 7.0])));
+    walls
 }
