@@ -215,8 +215,9 @@ impl<'a> Thinker<'a> {
         let ending = self.ending(who, &way);
         let others = Others::default();
         let found = meter.time(tasks::Task::SpaceTime, |meter| {
-            let ride = || self.ride(who, &line, &ending, others);
-            ride().or_else(|| self.search(who, &line, &ending, inflation, others, meter))
+            let ride = self.ride(who, &line, &ending, others);
+            let ride = ride.or_else(|| self.crossing(who, &way, &ending, others));
+            ride.or_else(|| self.search(who, &line, &ending, inflation, others, meter))
         });
         let lead = Lead::along(&line[1..]);
         let plan = self.outcome(who, old, &lead, found, event);

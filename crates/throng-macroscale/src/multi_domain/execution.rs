@@ -29,30 +29,36 @@ impl Planner {
         });
     }
 
-    /// Whether the plan leads over a jump, or onto, along or off a platform.
-    fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
-        let Some(ground) = self.grounds.of(view, row).filter(|ground| ground.leaves_the_floor()) else {
-            return false;
-        };
+    /// Where somebody is after this step.
+    fn next(&self, view: View<'_>, row: usize) -> DVec2 {
         let plan = self.plan(view, view.agents.id[row]);
         let here = wide(view.position(row));
-        plan.valid && plan.place(view.now + view.tick).is_some_and(|next| !ground.is_floor(here, next))
+        match plan.place(view.now + view.tick) {
+            Some(next) if plan.valid => next,
+            next => self.without_plan(view, row).or(next).unwrap_or(here),
+        }
+    }
+
+    /// Whether the step leads over a jump, or onto, along or off a platform.
+    fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
+        let ground = self.grounds.of(view, row).filter(|ground| ground.leaves_the_floor());
+        ground.is_some_and(|ground| !ground.is_floor(wide(view.position(row)), self.next(view, row)))
     }
 
     fn velocity(&self, view: View<'_>, row: usize) -> Vec2 {
-        let plan = self.plan(view, view.agents.id[row]);
-        let here = wide(view.position(row));
-        let next = match plan.place(view.now + view.tick) {
-            Some(next) if plan.valid => next,
-            next => self.way_out(view, row).or(next).unwrap_or(here),
-        };
-        at_most(((next - here) / view.tick).as_vec2(), view.agents.max_speed[row])
+        let step = self.next(view, row) - wide(view.position(row));
+        at_most((step / view.tick).as_vec2(), view.agents.max_speed[row])
     }
 
-    /// Where one goes next whom an obstacle has come down on: straight to where there is room. Nothing can be planned before.
-    fn way_out(&self, view: View<'_>, row: usize) -> Option<DVec2> {
+    /// Where one goes who cannot plan: with the platform that it stands on, or out of an obstacle that has come down on it.
+    fn without_plan(&self, view: View<'_>, row: usize) -> Option<DVec2> {
         let ground = self.grounds.of(view, row)?;
         let here = wide(view.position(row));
+        if let Some(platform) = ground.carrier(here, view.now) {
+            let [now, then] =
+                [view.now, view.now + view.tick].map(|time| ground.platforms[platform].place(time));
+            return Some(here + then? - now?);
+        }
         let room = ground.way_out(here)?;
         let step = f64::from(view.agents.preferred_speed[row]) * view.tick;
         Some(here + (room - here).clamp_length_max(step))

@@ -3,7 +3,7 @@
 use super::{MultiDomain, wide};
 use crate::domain::grid::{Grid, Layout};
 use crate::domain::published::Trajectory;
-use crate::domain::space_time::{Clearance, Ferries, Jump};
+use crate::domain::space_time::{Clearance, Ferries, Jump, is_on};
 use crate::heading::{goals, target};
 use crate::navmesh::{self, Search, Terrain, Ways};
 use crate::space::Space;
@@ -24,6 +24,7 @@ pub(super) struct Ground {
     pub grid: Option<Grid>,
     /// Platforms, each as wide as the middle of a body may be from its own.
     pub platforms: Vec<Trajectory>,
+    landings: Vec<Landing>,
     pub jumps: Vec<Jump>,
 }
 
@@ -77,8 +78,8 @@ impl Ground {
         let terrain = |widest: f64| {
             let settings = navmesh::Settings { radius: space.radius, widest, ..Default::default() };
             let mut terrain = Terrain::between_with(walls, settings).ok().filter(|_| !walls.is_empty())?;
-            let links: Vec<navmesh::Link> =
-                jumps.iter().copied().chain(landings(&terrain, &platforms)).collect();
+            let rides = landings(&terrain, &platforms).into_iter().map(Landing::link);
+            let links: Vec<navmesh::Link> = jumps.iter().copied().chain(rides).collect();
             // A link that begins or ends in a wall leads nowhere; the others do.
             if terrain.set_links(&links).is_err() {
                 let sound = |link: &navmesh::Link| {
@@ -89,9 +90,11 @@ impl Ground {
             }
             Some(terrain)
         };
+        let coarse = terrain(f64::INFINITY);
         Ground {
             radius,
-            coarse: terrain(f64::INFINITY),
+            landings: coarse.as_ref().map_or(Vec::new(), |coarse| landings(coarse, &platforms)),
+            coarse,
             fine: terrain(params.polygon.into()).filter(|_| params.crowding > 0.0),
             grid: grid(view, params, radius),
             clearance: Clearance::new(walls, radius),
@@ -101,9 +104,20 @@ impl Ground {
         }
     }
 
-    /// T(Σ1): the bends of the shortest way to a row's goal, the goal last.
+    /// T(Σ1): the bends of the shortest way to a row's goal, the goal last. Who is on a platform gets off where it lands next
+    /// and there is a way on.
     pub fn way(&self, view: View<'_>, row: usize) -> Option<Vec<DVec2>> {
         let from = wide(view.position(row));
+        let Some(platform) = self.carrier(from, view.now) else { return self.way_from(view, row, from) };
+        let docks = self.landings.iter().filter(|landing| landing.platform == platform);
+        let ways = docks.filter_map(|dock| {
+            let way = self.way_from(view, row, dock.to)?;
+            Some(std::iter::once(dock.to).chain(way).collect::<Vec<DVec2>>())
+        });
+        ways.min_by(|a, b| length(a).total_cmp(&length(b)))
+    }
+
+    fn way_from(&self, view: View<'_>, row: usize, from: DVec2) -> Option<Vec<DVec2>> {
         let Some(mesh) = self.coarse.as_ref().map(Terrain::mesh) else {
             return Some(vec![wide(target(view, row).aim)]);
         };
@@ -135,11 +149,25 @@ impl Ground {
         mesh.nearest(lifted.at, REACH * self.space.radius, |room| self.space.is_clear(lifted.at, room, keep))
     }
 
-    /// The nearest place with room, through whatever is in between, for one who has none.
+    /// The nearest place with room for one who has none, if need be through what has come down on it.
     pub fn way_out(&self, place: DVec2) -> Option<DVec2> {
         let mesh = self.coarse.as_ref()?.mesh();
-        let buried = mesh.locate(place).is_none() && self.room(mesh, place).is_none();
-        buried.then(|| mesh.nearest(place, BURIED, |_| true)).flatten()
+        if mesh.locate(place).is_some() {
+            return None;
+        }
+        self.room(mesh, place).or_else(|| mesh.nearest(place, BURIED, |_| true))
+    }
+
+    /// The ride from one place to another, if one leads there. Meshes differ in rounding.
+    pub fn landing(&self, from: DVec2, to: DVec2) -> Option<Landing> {
+        let is_same = |a: DVec2, b: DVec2| a.distance_squared(b) < 1e-6;
+        self.landings.iter().find(|ride| is_same(ride.from, from) && is_same(ride.to, to)).copied()
+    }
+
+    /// The platform that one stands on who does not stand on the floor.
+    pub fn carrier(&self, at: DVec2, time: f64) -> Option<usize> {
+        let ferries = self.ferries().filter(|ferries| ferries.floor.locate(at).is_none())?;
+        ferries.platforms.iter().position(|platform| is_on(platform, at, time))
     }
 
     /// Whether there is anything to jump over or to stand on.
@@ -165,6 +193,28 @@ impl Ground {
     pub fn sees(&self, from: DVec2, to: DVec2) -> bool {
         self.space.is_clear(from, to, self.space.keep())
     }
+}
+
+/// A ride: from where a platform comes near the floor to where it does next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Landing {
+    pub from: DVec2,
+    pub to: DVec2,
+    cost: f64,
+    /// Which.
+    pub platform: usize,
+}
+
+impl Landing {
+    /// What it is for coarse domains.
+    fn link(self) -> navmesh::Link {
+        navmesh::Link { from: self.from, to: self.to, cost: self.cost, both_ways: false }
+    }
+}
+
+/// How long a way is.
+fn length(way: &[DVec2]) -> f64 {
+    way.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
 }
 
 /// So far one finds out of an obstacle, m.
@@ -201,10 +251,10 @@ fn leaps(link: &Link) -> impl Iterator<Item = Jump> + use<> {
     std::iter::once(there).chain(link.both_ways.then_some(back))
 }
 
-/// For coarse domains a platform is a link from each place where it comes near the floor to the next.
-fn landings(terrain: &Terrain, platforms: &[Trajectory]) -> Vec<navmesh::Link> {
-    let mut links: Vec<navmesh::Link> = Vec::new();
-    for platform in platforms {
+/// Where platforms come near the floor, and where next.
+fn landings(terrain: &Terrain, platforms: &[Trajectory]) -> Vec<Landing> {
+    let mut landings: Vec<Landing> = Vec::new();
+    for (number, platform) in platforms.iter().enumerate() {
         let dock = |&(time, at): &(f64, DVec2)| {
             let reach = platform.radius + STEP_OFF;
             Some((time, terrain.mesh().nearest(at, reach, |_| true)?))
@@ -212,12 +262,12 @@ fn landings(terrain: &Terrain, platforms: &[Trajectory]) -> Vec<navmesh::Link> {
         let docks: Vec<(f64, DVec2)> = platform.path.iter().filter_map(dock).collect();
         for pair in docks.windows(2).filter(|pair| pair[0].1.distance(pair[1].1) > 0.1) {
             let (from, to, cost) = (pair[0].1, pair[1].1, (pair[1].0 - pair[0].0) * RIDE);
-            if !links.iter().any(|link| link.from == from && link.to == to) {
-                links.push(navmesh::Link { from, to, cost, both_ways: false });
+            if !landings.iter().any(|landing| landing.from == from && landing.to == to) {
+                landings.push(Landing { from, to, cost, platform: number });
             }
         }
     }
-    links
+    landings
 }
 
 fn grid(view: View<'_>, params: &MultiDomain, radius: f32) -> Option<Grid> {

@@ -30,6 +30,7 @@
 
 mod board;
 mod budget;
+mod crossing;
 mod crowding;
 mod deliberation;
 mod execution;

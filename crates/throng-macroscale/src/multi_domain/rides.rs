@@ -41,7 +41,7 @@ impl Thinker<'_> {
     /// Along a line at the first even speed at which nobody is met.
     pub fn ride(&self, who: &Who<'_>, line: &[DVec2], ending: &Ending, others: Others<'_>) -> Option<Found> {
         let length: f64 = line.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
-        let best = self.best_speed(who, length, ending);
+        let best = self.best_speed(who, (self.view.now, length), ending);
         let speeds = SPEEDS.iter().map(|share| best * share);
         let able = speeds.filter(|&speed| speed > SLOWEST && speed <= who.max_speed * (1.0 + 1e-6));
         able.filter(|&speed| self.is_in_time(length, speed, ending)).find_map(|speed| {
@@ -55,11 +55,11 @@ impl Thinker<'_> {
         })
     }
 
-    /// As fast as is cheapest, or as it takes to be there in time.
-    pub fn best_speed(&self, who: &Who<'_>, length: f64, ending: &Ending) -> f64 {
+    /// As fast as is cheapest, or as it takes to be there in time for one who begins at some time.
+    pub fn best_speed(&self, who: &Who<'_>, (begin, length): (f64, f64), ending: &Ending) -> f64 {
         let Some((from, to)) = ending.window else { return who.preferred };
         let inside = length - ending.goal_radius;
-        let [slowest, fastest] = [to, from].map(|time| inside / (time - self.view.now).max(self.view.tick));
+        let [slowest, fastest] = [to, from].map(|time| inside / (time - begin).max(self.view.tick));
         who.preferred.clamp(slowest.max(0.0), fastest.max(slowest).max(0.0)).min(who.max_speed)
     }
 

@@ -139,7 +139,8 @@ impl Ferries<'_> {
     }
 }
 
-fn is_on(platform: &Trajectory, at: DVec2, time: f64) -> bool {
+/// Whether a platform is under a place at a time.
+pub(crate) fn is_on(platform: &Trajectory, at: DVec2, time: f64) -> bool {
     platform.place(time).is_some_and(|middle| middle.distance(at) <= platform.radius)
 }
 

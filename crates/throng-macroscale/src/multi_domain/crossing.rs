@@ -1,0 +1,192 @@
+//! Plans over platforms, by timetable: walk to the bank, wait, step on, be carried, step off, walk on. The way says which platform
+//! is taken, and its path says when; a search in space and time would try every place to wait at for every moment until
+//! it comes.
+
+use super::deliberation::{Thinker, Who};
+use super::rides::{Found, Others, Path};
+use super::window::Ending;
+use crate::domain::published::Trajectory;
+use glam::DVec2;
+
+/// Where to stand on a platform, as shares of its radius beside the middle: the first that is free.
+const SLOTS: [f64; 5] = [0.0, -0.4, 0.4, -0.8, 0.8];
+/// Rides that are looked at: the next ones.
+const DEPARTURES: usize = 3;
+/// Nobody waits longer for a platform, s.
+const LONGEST_WAIT: f64 = 300.0;
+/// This far from a platform's edge one stands, m.
+const EDGE: f64 = 0.05;
+/// A share of the speeds that would just do, for what rounding takes.
+const EASY: f64 = 0.98;
+
+/// Shares of the time that one has to wait, spent before one sets out and not at the bank.
+const WAITS: [f64; 4] = [0.0, 0.33, 0.67, 1.0];
+/// Shares of the preferred speed.
+const PACES: [f64; 3] = [1.0, 0.85, 0.7];
+
+/// One of the ways to take platforms.
+#[derive(Clone, Copy)]
+struct Choice {
+    /// How many rides to let pass.
+    departure: usize,
+    /// Of a platform's radius.
+    slot: f64,
+    wait: f64,
+    pace: f64,
+}
+
+fn choices() -> impl Iterator<Item = Choice> {
+    (0..DEPARTURES).flat_map(|departure| {
+        SLOTS.into_iter().flat_map(move |slot| {
+            WAITS.into_iter().flat_map(move |wait| PACES.map(|pace| Choice { departure, slot, wait, pace }))
+        })
+    })
+}
+
+/// A plan as it grows.
+struct Trip {
+    path: Path,
+    /// Where among its points the walk to the next platform begins.
+    leg: usize,
+    choice: Choice,
+}
+
+impl Trip {
+    fn last(&self) -> (f64, DVec2) {
+        self.path[self.path.len() - 1]
+    }
+
+    fn go(&mut self, time: f64, at: DVec2) {
+        if time > self.last().0 {
+            self.path.push((time, at));
+        }
+    }
+
+    /// Stands until it is time: a part of it where this leg began.
+    fn wait(&mut self, until: f64, tick: f64) {
+        let (time, at) = self.last();
+        let first = ((until - time) * self.choice.wait / tick).round() * tick;
+        if first > 0.0 {
+            let (began, from) = self.path[self.leg];
+            self.path[self.leg + 1..].iter_mut().for_each(|point| point.0 += first);
+            self.path.insert(self.leg + 1, (began + first, from));
+        }
+        self.go(until, at);
+    }
+}
+
+impl Thinker<'_> {
+    /// Along a way that takes platforms, by the first timetable by which nobody is met.
+    pub fn crossing(
+        &self,
+        who: &Who<'_>,
+        way: &[DVec2],
+        ending: &Ending,
+        others: Others<'_>,
+    ) -> Option<Found> {
+        let stops: Vec<DVec2> = std::iter::once(who.at).chain(way.iter().copied()).collect();
+        let by_ride = |index: usize| who.ground.landing(stops[index - 1], stops[index]).is_some();
+        let is_carried = who.ground.carrier(who.at, self.view.now).is_some();
+        let last_ride = (1..stops.len()).rev().find(|&index| by_ride(index) || is_carried && index == 1)?;
+        choices().find_map(|choice| {
+            let mut trip = Trip { path: vec![(self.view.now, who.at)], leg: 0, choice };
+            self.take_platforms(who, &mut trip, &stops[..=last_ride])?;
+            self.finish(who, &mut trip, &stops[last_ride + 1..], ending)?;
+            let is_free = self.meeting(who, &trip.path, ending.leaves, others).is_none();
+            is_free.then_some(Found { path: trip.path, reaches: true, inflation: 1.0, width: 0.0 })
+        })
+    }
+
+    /// As far as the last ride goes.
+    fn take_platforms(&self, who: &Who<'_>, trip: &mut Trip, stops: &[DVec2]) -> Option<()> {
+        let ground = who.ground;
+        for index in 1..stops.len() {
+            let carrier = ground.carrier(who.at, self.view.now).filter(|_| index == 1);
+            if let Some(platform) = carrier {
+                self.be_carried(who, trip, &ground.platforms[platform], stops[1])?;
+            } else if let Some(ride) = ground.landing(stops[index - 1], stops[index]) {
+                let platform = &ground.platforms[ride.platform];
+                let beside =
+                    (ride.to - ride.from).normalize_or_zero().perp() * trip.choice.slot * platform.radius;
+                self.board(who, trip, platform, ride.from + beside)?;
+                self.be_carried(who, trip, platform, ride.to + beside)?;
+            } else if stops.get(index + 1).is_none_or(|&next| ground.landing(stops[index], next).is_none()) {
+                self.walk_to(who, trip, stops[index], who.preferred * trip.choice.pace)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Walks to the bank, waits, and steps on.
+    fn board(&self, who: &Who<'_>, trip: &mut Trip, platform: &Trajectory, bank: DVec2) -> Option<()> {
+        self.walk_to(who, trip, bank, who.preferred * trip.choice.pace)?;
+        let (arrival, _) = trip.last();
+        let reach = |time: f64| {
+            let spot = nearest(platform, time + self.step(), bank)?;
+            (spot.distance(bank) <= who.max_speed * self.step() * EASY).then_some(spot)
+        };
+        let mut passed = 0;
+        let mut was_near = false;
+        let count = (LONGEST_WAIT / self.view.tick) as usize;
+        let times = (0..count).map(|tick| arrival + tick as f64 * self.view.tick);
+        let (time, spot) = times.into_iter().find_map(|time| {
+            let spot = reach(time);
+            passed += usize::from(was_near && spot.is_none());
+            was_near = spot.is_some();
+            spot.filter(|_| passed >= trip.choice.departure).map(|spot| (time, spot))
+        })?;
+        // Only the first ride is let pass: a choice for each would be too many.
+        trip.choice.departure = 0;
+        trip.wait(time, self.view.tick);
+        trip.go(time + self.step(), spot);
+        Some(())
+    }
+
+    /// Rides from where one stands on a platform, and steps off. Meanwhile one walks over to the other side.
+    fn be_carried(&self, who: &Who<'_>, trip: &mut Trip, platform: &Trajectory, bank: DVec2) -> Option<()> {
+        let (begin, at) = trip.last();
+        let from = at - platform.place(begin)?;
+        let count = (LONGEST_WAIT / self.view.tick) as usize;
+        let times = (0..count).map(|tick| begin + tick as f64 * self.view.tick);
+        let (end, to) = times.into_iter().find_map(|time| {
+            let spot = nearest(platform, time, bank)?;
+            let to = spot - platform.place(time)?;
+            let is_near = spot.distance(bank) <= who.max_speed * self.step() * EASY;
+            let is_there = from.distance(to) <= who.preferred * (time - begin);
+            (is_near && is_there).then_some((time, to))
+        })?;
+        let bends = platform.path.iter().map(|bend| bend.0).filter(|&time| time > begin && time < end);
+        for time in bends.chain([end]) {
+            let share = if end > begin { (time - begin) / (end - begin) } else { 1.0 };
+            trip.go(time, platform.place(time)? + from.lerp(to, share));
+        }
+        trip.go(end + self.step(), bank);
+        trip.leg = trip.path.len() - 1;
+        Some(())
+    }
+
+    /// Walks the rest of the way, so that it arrives when it should.
+    fn finish(&self, who: &Who<'_>, trip: &mut Trip, rest: &[DVec2], ending: &Ending) -> Option<()> {
+        let (time, at) = trip.last();
+        let places = std::iter::once(&at).chain(rest);
+        let length: f64 = places.zip(rest).map(|(from, to)| from.distance(*to)).sum();
+        let best = self.best_speed(who, (time, length), ending);
+        let slower = best * trip.choice.pace;
+        let is_late = ending.window.is_some_and(|(_, to)| time + length / slower > to);
+        let speed = if is_late { best } else { slower };
+        rest.iter().try_for_each(|&bend| self.walk_to(who, trip, bend, speed))
+    }
+
+    /// Straight over the floor.
+    fn walk_to(&self, who: &Who<'_>, trip: &mut Trip, to: DVec2, speed: f64) -> Option<()> {
+        let (time, at) = trip.last();
+        let ticks = (at.distance(to) / speed / self.view.tick - 1e-6).ceil().max(0.0);
+        (ticks.is_finite() && who.ground.is_floor(at, to)).then(|| trip.go(time + ticks * self.view.tick, to))
+    }
+}
+
+/// Where on a platform one is nearest to a place at a time.
+fn nearest(platform: &Trajectory, time: f64, place: DVec2) -> Option<DVec2> {
+    let middle = platform.place(time)?;
+    Some(middle + (place - middle).clamp_length_max((platform.radius - EDGE).max(0.0)))
+}
