@@ -167,6 +167,8 @@ if [[ ${THRONG_LONG:-} == 1 ]]; then
 fi
 
 printf '\n'
+# What failed, once more: the end of a long output is what is looked at first.
+cat "$logs"/*tests 2>/dev/null | grep -E '^test .* FAILED|^error: |panicked at|: hangs$' | sort -u | head -n 40 || true
 failed=0
 for i in "${!names[@]}"; do
     printf '%-16s %5d s  %s\n' "${names[i]}" "${seconds[i]}" "${verdicts[i]}"

@@ -52,11 +52,21 @@ pub struct Planner {
     /// By cohort.
     params: Vec<DynamicNavmesh>,
     map_version: Option<u64>,
-    /// By radius; few.
-    maps: Vec<(f32, FreeSpace)>,
+    /// Few.
+    maps: Vec<Map>,
     /// By row, in this step.
     next: Vec<Next>,
     stranded: Vec<u32>,
+}
+
+/// Free space for bodies of one radius.
+#[derive(Debug)]
+struct Map {
+    radius: f32,
+    /// With polygons small enough to tell where it is dense.
+    fine: FreeSpace,
+    /// With as few as there can be.
+    coarse: FreeSpace,
 }
 
 /// What a row does next.
@@ -119,21 +129,29 @@ impl Planner {
         self.map_version = Some(view.map_version);
         let walls = view.walls.all();
         let wanted = if walls.is_empty() { &[][..] } else { view.radius_classes };
-        self.maps.retain(|(radius, _)| wanted.contains(radius));
-        for (radius, map) in &mut self.maps {
-            map.set_walls(walls, *radius);
+        self.maps.retain(|map| wanted.contains(&map.radius));
+        for map in &mut self.maps {
+            map.fine.set_walls(walls, map.radius);
+            map.coarse.set_walls(walls, map.radius);
         }
         for &radius in wanted {
-            if self.maps.iter().all(|(known, _)| *known != radius) {
-                self.maps.push((radius, FreeSpace::between(walls, radius, self.all.polygon.into())));
+            if self.maps.iter().all(|map| map.radius != radius) {
+                let [fine, coarse] = [self.all.polygon.into(), f64::INFINITY]
+                    .map(|widest| FreeSpace::between(walls, radius, widest));
+                self.maps.push(Map { radius, fine, coarse });
             }
         }
     }
 
-    /// The map for a row; `None` where nothing is in anybody's way.
-    fn map(&self, view: View<'_>, row: usize) -> Option<&FreeSpace> {
+    /// The maps for a row; `None` where nothing is in anybody's way.
+    fn maps(&self, view: View<'_>, row: usize) -> Option<&Map> {
         let planned = view.planned_radius(row);
-        self.maps.iter().find(|(radius, _)| *radius == planned).map(|(_, map)| map)
+        self.maps.iter().find(|map| map.radius == planned)
+    }
+
+    /// The one that routes are looked for on.
+    fn map(&self, view: View<'_>, row: usize) -> Option<&FreeSpace> {
+        self.maps(view, row).map(|map| &map.fine)
     }
 
     /// Everybody goes on where it has a route and need not look.
@@ -181,13 +199,13 @@ impl Planner {
     /// Gives a route to all who look, by what everybody has published before this step.
     fn look_ahead(&mut self, view: View<'_>, out: &mut Intents) {
         let looks: Vec<usize> = (0..view.agents.len()).filter(|&row| self.next[row] == Next::Look).collect();
-        for (radius, map) in &self.maps {
-            let alike = looks.iter().copied().filter(|&row| view.planned_radius(row) == *radius);
+        for map in &self.maps {
+            let alike = looks.iter().copied().filter(|&row| view.planned_radius(row) == map.radius);
             let alike: Vec<usize> = alike.collect();
             if alike.is_empty() {
                 continue;
             }
-            let forecast = forecast(view, map);
+            let forecast = forecast(view, &map.fine);
             let found: Vec<Option<Vec<Vec2>>> =
                 alike.par_iter().map(|&row| self.search(view, row, &forecast)).collect();
             for (row, stops) in alike.into_iter().zip(found) {
@@ -215,11 +233,11 @@ impl Planner {
 
     /// The stops of the cheapest way through the crowd; `None` where there is no way.
     fn search(&self, view: View<'_>, row: usize, forecast: &Forecast) -> Option<Vec<Vec2>> {
-        let map = self.map(view, row)?;
-        let mesh = map.mesh()?;
+        let maps = self.maps(view, row)?;
+        let mesh = maps.fine.mesh()?;
         let here = view.position(row).as_dvec2();
-        let from = map.room(here)?;
-        let (entry, goal) = nearest_entry(map, from, goals(view, row))?;
+        let from = maps.fine.room(here)?;
+        let (entry, goal) = maps.nearest_entry(from, goals(view, row))?;
         let traveller = Traveller {
             from,
             begin: view.time.into(),
@@ -267,16 +285,21 @@ fn leads_to_goal(view: View<'_>, row: usize, route: &Route) -> bool {
     }
 }
 
-/// The entry of a goal that is nearest where nobody is in the way, and the part of the goal that it belongs to.
-fn nearest_entry(map: &FreeSpace, from: DVec2, goals: Vec<DVec2>) -> Option<(DVec2, DVec2)> {
-    let mesh = map.mesh()?;
-    let mut search = Search::default();
-    let lengths = goals.into_iter().filter_map(|goal| {
-        let entry = map.room(goal)?;
-        let length = search.find(mesh, from, entry)?.length;
-        Some((length, entry, goal))
-    });
-    lengths.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, entry, goal)| (entry, goal))
+impl Map {
+    /// The entry of a goal that is nearest where nobody is in the way, and the part of the goal that it belongs to. The
+    /// coarse map says so much sooner.
+    fn nearest_entry(&self, from: DVec2, goals: Vec<DVec2>) -> Option<(DVec2, DVec2)> {
+        if let [goal] = goals[..] {
+            return Some((self.fine.room(goal)?, goal));
+        }
+        let (mesh, from) = (self.coarse.mesh()?, self.coarse.room(from)?);
+        let mut search = Search::default();
+        let lengths = goals.into_iter().filter_map(|goal| {
+            let length = search.find(mesh, from, self.coarse.room(goal)?)?.length;
+            Some((length, self.fine.room(goal)?, goal))
+        });
+        lengths.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, entry, goal)| (entry, goal))
+    }
 }
 
 /// Where everybody will be: on its route, or where it is as long as it has none.

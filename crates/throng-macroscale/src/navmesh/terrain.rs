@@ -64,8 +64,9 @@ pub struct Terrain {
 const CORNERS_IN_A_TILE: usize = 256;
 /// Fewer tiles than these are not worth their borders.
 const FEWEST_TILES: usize = 4;
-/// Tiles are no smaller than makes so many of them a side, whatever the settings.
-const MOST_TILES_A_SIDE: i64 = 1 << 10;
+/// Tiles are no smaller than makes so many of them a side, whatever the settings: seconds, and not minutes, on a map of a
+/// thousand kilometres.
+const MOST_TILES_A_SIDE: i64 = 1 << 8;
 /// The least radius of a body in a world, m: points would slip between walls that touch.
 const LEAST_RADIUS: f64 = 1e-5;
 
