@@ -39,8 +39,11 @@ impl Planner {
         }
     }
 
-    /// Whether the step leads over a jump, or onto, along or off a platform.
+    /// Whether the step leads over a jump, or onto, along or off a platform, or out of an obstacle.
     fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
+        if !self.plan(view, view.agents.id[row]).valid {
+            return self.without_plan(view, row).is_some();
+        }
         let ground = self.grounds.of(view, row).filter(|ground| ground.leaves_the_floor());
         ground.is_some_and(|ground| !ground.is_floor(wide(view.position(row)), self.next(view, row)))
     }
