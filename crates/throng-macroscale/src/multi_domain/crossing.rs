@@ -16,6 +16,8 @@ const DEPARTURES: usize = 3;
 const LONGEST_WAIT: f64 = 300.0;
 /// This far from a platform's edge one stands, m.
 const EDGE: f64 = 0.05;
+/// To step on or off takes so long, s.
+const STEP_ON: f64 = 1.0;
 /// A share of the speeds that would just do, for what rounding takes.
 const EASY: f64 = 0.98;
 
@@ -106,10 +108,10 @@ impl Thinker<'_> {
                 self.be_carried(who, trip, &ground.platforms[platform], stops[1])?;
             } else if let Some(ride) = ground.landing(stops[index - 1], stops[index]) {
                 let platform = &ground.platforms[ride.platform];
-                let beside =
-                    (ride.to - ride.from).normalize_or_zero().perp() * trip.choice.slot * platform.radius;
-                self.board(who, trip, platform, ride.from + beside)?;
-                self.be_carried(who, trip, platform, ride.to + beside)?;
+                let beside = (ride.to - ride.from).normalize_or_zero().perp() * trip.choice.slot;
+                let [from, to] = [ride.from, ride.to].map(|bank| bank + beside * platform.radius);
+                self.board(who, trip, platform, ground.bank(from)?)?;
+                self.be_carried(who, trip, platform, ground.bank(to)?)?;
             } else if stops.get(index + 1).is_none_or(|&next| ground.landing(stops[index], next).is_none()) {
                 self.walk_to(who, trip, stops[index], who.preferred * trip.choice.pace)?;
             }
@@ -122,8 +124,8 @@ impl Thinker<'_> {
         self.walk_to(who, trip, bank, who.preferred * trip.choice.pace)?;
         let (arrival, _) = trip.last();
         let reach = |time: f64| {
-            let spot = nearest(platform, time + self.step(), bank)?;
-            (spot.distance(bank) <= who.max_speed * self.step() * EASY).then_some(spot)
+            let spot = nearest(platform, time + STEP_ON, bank)?;
+            (spot.distance(bank) <= who.max_speed * STEP_ON * EASY).then_some(spot)
         };
         let mut passed = 0;
         let mut was_near = false;
@@ -138,7 +140,7 @@ impl Thinker<'_> {
         // Only the first ride is let pass: a choice for each would be too many.
         trip.choice.departure = 0;
         trip.wait(time, self.view.tick);
-        trip.go(time + self.step(), spot);
+        trip.go(time + STEP_ON, spot);
         Some(())
     }
 
@@ -151,7 +153,7 @@ impl Thinker<'_> {
         let (end, to) = times.into_iter().find_map(|time| {
             let spot = nearest(platform, time, bank)?;
             let to = spot - platform.place(time)?;
-            let is_near = spot.distance(bank) <= who.max_speed * self.step() * EASY;
+            let is_near = spot.distance(bank) <= who.max_speed * STEP_ON * EASY;
             let is_there = from.distance(to) <= who.preferred * (time - begin);
             (is_near && is_there).then_some((time, to))
         })?;
@@ -160,7 +162,7 @@ impl Thinker<'_> {
             let share = if end > begin { (time - begin) / (end - begin) } else { 1.0 };
             trip.go(time, platform.place(time)? + from.lerp(to, share));
         }
-        trip.go(end + self.step(), bank);
+        trip.go(end + STEP_ON, bank);
         trip.leg = trip.path.len() - 1;
         Some(())
     }
@@ -172,7 +174,7 @@ impl Thinker<'_> {
         let length: f64 = places.zip(rest).map(|(from, to)| from.distance(*to)).sum();
         let best = self.best_speed(who, (time, length), ending);
         let slower = best * trip.choice.pace;
-        let is_late = ending.window.is_some_and(|(_, to)| time + length / slower > to);
+        let is_late = ending.within_window().is_some_and(|(_, to)| time + length / slower > to);
         let speed = if is_late { best } else { slower };
         rest.iter().try_for_each(|&bend| self.walk_to(who, trip, bend, speed))
     }

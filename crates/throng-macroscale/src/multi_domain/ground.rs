@@ -164,6 +164,11 @@ impl Ground {
         self.landings.iter().find(|ride| is_same(ride.from, from) && is_same(ride.to, to)).copied()
     }
 
+    /// A place at the edge of the floor, moved onto it.
+    pub fn bank(&self, place: DVec2) -> Option<DVec2> {
+        self.coarse.as_ref()?.mesh().nearest(place, BESIDE, |_| true)
+    }
+
     /// The platform that one stands on who does not stand on the floor.
     pub fn carrier(&self, at: DVec2, time: f64) -> Option<usize> {
         let ferries = self.ferries().filter(|ferries| ferries.floor.locate(at).is_none())?;
@@ -221,6 +226,8 @@ fn length(way: &[DVec2]) -> f64 {
 const BURIED: f64 = 100.0;
 /// As far beside a platform one steps off, m.
 const STEP_OFF: f64 = 1.5;
+/// So far the floor may be from where one would step on, m.
+const BESIDE: f64 = 0.5;
 /// A second on a platform counts as so many metres.
 const RIDE: f64 = 0.7;
 /// A jump takes off as near to a link's beginning as this, m.

@@ -57,7 +57,7 @@ impl Thinker<'_> {
 
     /// As fast as is cheapest, or as it takes to be there in time for one who begins at some time.
     pub fn best_speed(&self, who: &Who<'_>, (begin, length): (f64, f64), ending: &Ending) -> f64 {
-        let Some((from, to)) = ending.window else { return who.preferred };
+        let Some((from, to)) = ending.within_window() else { return who.preferred };
         let inside = length - ending.goal_radius;
         let [slowest, fastest] = [to, from].map(|time| inside / (time - begin).max(self.view.tick));
         who.preferred.clamp(slowest.max(0.0), fastest.max(slowest).max(0.0)).min(who.max_speed)

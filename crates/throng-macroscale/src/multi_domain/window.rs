@@ -26,6 +26,18 @@ pub(super) struct Ending {
     pub rest_until: f64,
 }
 
+/// What is left free at each end of a time to arrive, s: paths bend at whole steps.
+const IN_TIME: f64 = 0.25;
+
+impl Ending {
+    /// The time to arrive as it is aimed at.
+    pub fn within_window(&self) -> Option<(f64, f64)> {
+        let (from, to) = self.window?;
+        let inner = IN_TIME.min((to - from) / 4.0);
+        Some((from + inner, to - inner))
+    }
+}
+
 /// Space and time up to a horizon.
 pub(super) struct Window<'a> {
     pub walk: SpaceTime<'a>,

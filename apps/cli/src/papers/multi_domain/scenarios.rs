@@ -21,8 +21,8 @@ const QUICK_SEEDS: u64 = 2;
 const MOST_BYTES: f64 = 45_000.0;
 
 /// The scenarios.
-const NAMES: [&str; 8] =
-    ["oncoming", "crossing", "intersection", "choke", "change", "road", "lanes", "four-way"];
+const NAMES: [&str; 9] =
+    ["oncoming", "crossing", "intersection", "choke", "change", "road", "lanes", "four-way", "goals"];
 
 /// How a run went.
 struct Run {
