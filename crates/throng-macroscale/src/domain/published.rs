@@ -91,10 +91,18 @@ impl Passage {
 pub struct Published {
     bodies: Vec<Option<Trajectory>>,
     /// Who is in a square within a second, by [`key`].
-    passing: FxHashMap<u64, Vec<u32>>,
+    passing: FxHashMap<u64, Vec<Entry>>,
     /// Who stands in a square before or after its path.
-    resting: FxHashMap<u64, Vec<u32>>,
+    resting: FxHashMap<u64, Vec<Entry>>,
     widest: f64,
+}
+
+/// Somebody in a square, and a box around where it is meanwhile: most are told to be elsewhere by that.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    body: u32,
+    low: DVec2,
+    high: DVec2,
 }
 
 /// Side of a square, m.
@@ -102,7 +110,7 @@ const SQUARE: f64 = 3.0;
 /// Length of a slot, s.
 const SLOT: f64 = 1.0;
 /// What is later than this shares the last slot: slots are counted in 16 bits.
-const MOST_SLOTS: f64 = 60_000.0;
+const LAST: u64 = 60_000;
 /// The slot of those who rest.
 const REST: u64 = u16::MAX as u64;
 
@@ -133,12 +141,10 @@ impl Published {
             return;
         }
         self.widest = self.widest.max(trajectory.radius);
-        each_key(&trajectory, |key, rests| {
+        each_key(&trajectory, |key, rests, low, high| {
             let lists = if rests { &mut self.resting } else { &mut self.passing };
-            let list = lists.entry(key).or_default();
-            if list.last() != Some(&body) {
-                list.push(body);
-            }
+            let entry = Entry { body, low: low - trajectory.radius, high: high + trajectory.radius };
+            lists.entry(key).or_default().push(entry);
         });
         self.bodies[body as usize] = Some(trajectory);
     }
@@ -146,10 +152,10 @@ impl Published {
     /// A body is gone.
     pub fn withdraw(&mut self, body: u32) {
         let Some(trajectory) = self.bodies.get_mut(body as usize).and_then(Option::take) else { return };
-        each_key(&trajectory, |key, rests| {
+        each_key(&trajectory, |key, rests, _, _| {
             let lists = if rests { &mut self.resting } else { &mut self.passing };
             if let Some(list) = lists.get_mut(&key) {
-                list.retain(|&other| other != body);
+                list.retain(|entry| entry.body != body);
             }
         });
     }
@@ -166,41 +172,45 @@ impl Published {
 
     /// Whether a body of a radius that passes meets anybody for whom `counts` holds. Touching is not meeting.
     pub fn meets(&self, passage: &Passage, radius: f64, counts: impl Fn(u32, &Trajectory) -> bool) -> bool {
-        let reach = radius + self.widest;
-        let low = passage.from.min(passage.to) - reach;
-        let high = passage.from.max(passage.to) + reach;
-        let hits = |body: &u32| {
-            self.get(*body)
-                .is_some_and(|told| told.nearest(passage) < radius + told.radius && counts(*body, told))
+        let low = passage.from.min(passage.to) - radius;
+        let high = passage.from.max(passage.to) + radius;
+        let hits = |entry: &Entry| {
+            entry.low.cmple(high).all()
+                && entry.high.cmpge(low).all()
+                && self.get(entry.body).is_some_and(|told| {
+                    told.nearest(passage) < radius + told.radius && counts(entry.body, told)
+                })
         };
         let slots = slot(passage.begin)..=slot(passage.end);
-        squares(low, high).any(|square| {
+        squares(low - self.widest, high + self.widest).any(|square| {
             let passing = |slot| self.passing.get(&key(slot, square));
             slots.clone().filter_map(passing).chain(self.resting.get(&key(REST, square))).flatten().any(hits)
         })
     }
 }
 
-/// The keys of a trajectory, and whether they are of a rest.
-fn each_key(trajectory: &Trajectory, mut found: impl FnMut(u64, bool)) {
+/// The keys of a trajectory, whether they are of a rest, and a box around the middle meanwhile.
+fn each_key(trajectory: &Trajectory, mut found: impl FnMut(u64, bool, DVec2, DVec2)) {
     let path = &trajectory.path;
     for pair in path.windows(2) {
         let ((t0, from), (t1, to)) = (pair[0], pair[1]);
         for slot in slot(t0)..=slot(t1) {
             let (begin, end) = (slot as f64 * SLOT, (slot + 1) as f64 * SLOT);
             let at = |time: f64| from.lerp(to, ((time - t0) / (t1 - t0)).clamp(0.0, 1.0));
-            let (a, b) = (at(begin), at(end));
-            squares(a.min(b), a.max(b)).for_each(|square| found(key(slot, square), false));
+            // The first and the last slot have no end.
+            let (a, b) = (if slot == 0 { from } else { at(begin) }, if slot == LAST { to } else { at(end) });
+            let (low, high) = (a.min(b), a.max(b));
+            squares(low, high).for_each(|square| found(key(slot, square), false, low, high));
         }
     }
     let ends = [path.first(), path.last().filter(|_| trajectory.stays)];
     for &(_, at) in ends.into_iter().flatten() {
-        squares(at, at).for_each(|square| found(key(REST, square), true));
+        squares(at, at).for_each(|square| found(key(REST, square), true, at, at));
     }
 }
 
 fn slot(time: f64) -> u64 {
-    (time / SLOT).clamp(0.0, MOST_SLOTS) as u64
+    (time / SLOT).clamp(0.0, LAST as f64) as u64
 }
 
 fn squares(low: DVec2, high: DVec2) -> impl Iterator<Item = IVec2> {

@@ -19,17 +19,17 @@ pub(super) struct Share {
     deadline: Option<Instant>,
 }
 
-/// Expansions between looks at the clock: half a millisecond or so.
-const SLICE: u64 = 48;
+/// Expansions between looks at the clock: a quarter of a millisecond or so.
+const SLICE: u64 = 16;
 /// A share is doubled so many times at most.
 const MOST_DOUBLINGS: u32 = 5;
 /// So many plans a step may be made again because somebody was first.
 const MOST_AGAIN: u32 = 200;
 
 impl Frame {
-    pub fn begin(params: &MultiDomain) -> Frame {
+    pub fn begin(params: &MultiDomain, begin: Instant) -> Frame {
         let deadline = (params.deadline > 0.0)
-            .then(|| Instant::now() + Duration::from_secs_f64(f64::from(params.deadline) / 1000.0));
+            .then(|| begin + Duration::from_secs_f64(f64::from(params.deadline) / 1000.0));
         Frame { left: params.budget as u64, deadline, again: MOST_AGAIN }
     }
 
@@ -66,11 +66,16 @@ impl Frame {
 }
 
 impl Share {
+    /// Whether time is up. Never where expansions count: whoever comes last may get none, but is looked at.
+    pub fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     /// The next part of what is left, and nothing once time is up.
     pub fn slice(&self, spent: u64) -> u64 {
         let left = self.expansions.saturating_sub(spent);
         match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => 0,
+            Some(_) if self.is_over() => 0,
             Some(_) => left.min(SLICE),
             None => left,
         }

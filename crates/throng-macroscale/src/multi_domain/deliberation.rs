@@ -12,7 +12,7 @@ use super::{MultiDomain, Planner, wide};
 use crate::domain::dynamic_navmesh::{DynamicNavmesh, Gate};
 use crate::domain::space_time::{APART, Exceptions, Goal, SpaceTime, Surroundings, Walk};
 use crate::navmesh::Terrain;
-use crate::search::{Aim, AnytimeDynamicAstar, Budget, Reversed, Settings, Status};
+use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Reversed, Settings, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
 use glam::DVec2;
 use std::collections::BTreeMap;
@@ -77,6 +77,8 @@ impl Meter {
 
 /// Expansions for a way in Σ2.
 const MOST_GATES: u64 = 5_000;
+/// Expansions of coarse domains between looks at the clock.
+const COARSE_SLICE: u64 = 250;
 /// By how much ε falls from plan to plan.
 const BETTER: f32 = 0.5;
 /// Expansions without a plan after which a tunnel of the first width is too narrow.
@@ -182,6 +184,8 @@ impl<'a> Thinker<'a> {
         let old = self.plan(ask.id);
         let mut is_stranded = false;
         let plans = match self.who(ask.row) {
+            // Another frame.
+            _ if share.is_over() => Vec::new(),
             None => vec![(ask.id, self.without(ask.row, old))],
             Some(who) if ask.event == Event::Agent && self.still_holds(ask.id, old, &[]) => {
                 vec![(who.id, Plan { conflict: f64::INFINITY, served: self.view.now, ..old.clone() })]
@@ -324,7 +328,8 @@ impl<'a> Thinker<'a> {
             }
         }
         let static_way = meter.time(tasks::Task::Navmesh, |_| who.ground.way(self.view, who.row))?;
-        let way = meter.time(tasks::Task::DynamicNavmesh, |_| self.dynamic_way(who, &static_way));
+        let way =
+            meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(who, &static_way, meter.share));
         Some(way.unwrap_or(static_way))
     }
 
@@ -336,7 +341,7 @@ impl<'a> Thinker<'a> {
     }
 
     /// T(Σ2). Where nobody will be on the static way, there is no better one.
-    fn dynamic_way(&self, who: &Who<'_>, static_way: &[DVec2]) -> Option<Vec<DVec2>> {
+    fn dynamic_way(&self, who: &Who<'_>, static_way: &[DVec2], share: Share) -> Option<Vec<DVec2>> {
         let mesh = who.ground.fine.as_ref().map(Terrain::mesh)?;
         let class = self.grounds.class(self.view, who.row);
         let asker = Asker { class, from: who.at, speed: who.preferred.max(0.1), id: who.id };
@@ -349,7 +354,7 @@ impl<'a> Thinker<'a> {
         let domain = DynamicNavmesh::new(mesh, &density, self.params.crowding.into(), ends)?;
         let settings = Settings { inflation: 1.0, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(Gate::START), &[Gate::GOAL]);
-        search.improve(&domain, Budget::expansions(MOST_GATES));
+        improve(&mut search, &domain, MOST_GATES, share);
         let mut gates = Vec::new();
         search.path(&domain, &mut gates)?;
         let (mut route, _) = domain.route(&gates);
@@ -440,6 +445,21 @@ impl<'a> Thinker<'a> {
         let inflation = search.search().inflation();
         let width = search.tunnel().width.space.min(1e6) as f32;
         Some(Found { path: self.taut(who, &path, others), reaches, inflation, width })
+    }
+}
+
+/// Searches a coarse domain until there is a way, or expansions or time are up.
+pub(super) fn improve<D: Domain>(
+    search: &mut AnytimeDynamicAstar<D::State>,
+    domain: &D,
+    most: u64,
+    share: Share,
+) {
+    for _ in 0..most.div_ceil(COARSE_SLICE) {
+        let status = search.improve(domain, Budget::expansions(COARSE_SLICE));
+        if share.is_over() || !matches!(status, Status::OutOfBudget { .. }) {
+            break;
+        }
     }
 }
 

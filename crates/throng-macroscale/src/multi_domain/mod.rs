@@ -54,6 +54,7 @@ use glam::{DVec2, Vec2};
 use ground::Grounds;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::time::Instant;
 use throng_core::handover::Intents;
 use throng_core::world::{Plan, PlanChange, View};
 
@@ -129,9 +130,11 @@ impl From<(MultiDomain, Vec<MultiDomain>)> for Planner {
 
 impl Macroscale for Planner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
+        // The clock decides nothing unless a deadline was asked for.
+        let begin = Instant::now();
         self.look(view);
         self.guard(view);
-        self.deliberate(view);
+        self.deliberate(view, Frame::begin(&self.params, begin));
         self.execute(view, out);
         let changes = std::mem::take(&mut self.drafts).into_iter();
         out.plans.clear();
@@ -197,10 +200,9 @@ impl Planner {
     }
 
     /// Serves agents in the order of their priorities, a batch at a time, until the budget is spent.
-    fn deliberate(&mut self, view: View<'_>) {
+    fn deliberate(&mut self, view: View<'_>, mut frame: Frame) {
         self.served.clear();
         self.stranded.clear();
-        let mut frame = Frame::begin(&self.params);
         let mut waiting = self.asks(view);
         waiting.reverse();
         while !waiting.is_empty() && !frame.is_spent() {

@@ -2,13 +2,13 @@
 //! goal plans as if those who are further from theirs were not there, and these look for a place to let it by, going back if
 //! need be. All of it is published at once, or nothing.
 
-use super::deliberation::{Meter, Thinker, Who};
+use super::deliberation::{Meter, Thinker, Who, improve};
 use super::rides::{Found, Others, Path};
 use super::tasks::left;
 use super::window::{Ending, REST};
 use crate::domain::grid::Grid;
 use crate::domain::published::{Passage, Trajectory};
-use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Settings};
+use crate::search::{Aim, AnytimeDynamicAstar, Domain, Settings};
 use glam::DVec2;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -18,7 +18,9 @@ use throng_core::world::{Plan, Status};
 /// So many can be asked to make room at a time.
 const MOST_ASKED: usize = 8;
 /// Cells that are looked at for a place to let somebody by.
-const MOST_CELLS: usize = 6_000;
+const MOST_CELLS: u64 = 6_000;
+/// Of them, between looks at the clock.
+const CELLS_BETWEEN_LOOKS: u64 = 64;
 /// As many cells count as one expansion of a search in space and time.
 const CELLS_OF_AN_EXPANSION: u64 = 8;
 /// Cells of a way around those who stand.
@@ -71,7 +73,7 @@ impl Thinker<'_> {
         let [Some(start), Some(goal)] = ends else { return None };
         let settings = Settings { inflation: 1.2, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(start), &[goal]);
-        search.improve(&domain, Budget::expansions(MOST_STEPS));
+        improve(&mut search, &domain, MOST_STEPS, meter.share);
         meter.spent += search.effort().expansions / CELLS_OF_AN_EXPANSION;
         let mut cells = Vec::new();
         search.path(&domain, &mut cells)?;
@@ -235,7 +237,7 @@ impl Thinker<'_> {
                 meter.spent += looked / CELLS_OF_AN_EXPANSION;
                 return Some(trace(grid, &reached, cell, |step| begin + step as f64 * tick, (begin, who.at)));
             }
-            if looked as usize > MOST_CELLS {
+            if looked > MOST_CELLS || looked % CELLS_BETWEEN_LOOKS == 0 && meter.share.is_over() {
                 break;
             }
             edges.clear();

@@ -57,9 +57,10 @@ pub fn reproduce(quick: bool, picture: Option<&std::path::Path>) -> anyhow::Resu
         let [ours, alone] = both;
         let (ours, alone) = (ours?, alone?);
         most_bytes = ours.iter().map(|run| run.bytes).fold(most_bytes, f64::max);
-        for (who, runs) in [("multi-domain", &ours), ("ORCA alone", &alone)] {
-            rows.extend(rows_of(name, who, runs));
-        }
+        // A quantity's two figures side by side.
+        let [ours_rows, alone_rows] =
+            [("multi-domain", &ours), ("ORCA alone", &alone)].map(|(who, runs)| rows_of(name, who, runs));
+        rows.extend(ours_rows.into_iter().zip(alone_rows).flat_map(|(ours, alone)| [ours, alone]));
         let solved = ours.iter().filter(|run| run.solves()).count();
         findings.push(Finding::new(
             format!("{name}: runs solved"),
