@@ -464,7 +464,7 @@ pub(super) fn improve<D: Domain>(
 }
 
 /// The beginning of a line, as long as given.
-fn cut(line: &[DVec2], longest: f64) -> Vec<DVec2> {
+pub(super) fn cut(line: &[DVec2], longest: f64) -> Vec<DVec2> {
     let mut left = longest;
     let mut near: Vec<DVec2> = line.first().copied().into_iter().collect();
     for pair in line.windows(2) {

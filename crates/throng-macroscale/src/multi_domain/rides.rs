@@ -1,7 +1,7 @@
 //! Plans that need no search: along the line at an even speed. And what all plans need: to be held against what others have
 //! said, and to be pulled taut.
 
-use super::deliberation::{Thinker, Who};
+use super::deliberation::{Thinker, Who, cut};
 use super::window::{Ending, REST};
 use crate::domain::published::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
@@ -28,8 +28,47 @@ pub(super) struct Others<'a> {
     pub new: &'a [(u32, Trajectory)],
 }
 
-/// Even speeds that are tried, as shares of the preferred one, the cheapest first. At 0.7 the same way costs 6 % more.
-const SPEEDS: [f64; 6] = [1.0, 0.9, 1.1, 0.8, 1.2, 0.7];
+/// How to walk a line: at a share of the best speed, after a while (s), and as far beside it (m) where somebody would be met.
+#[derive(Clone, Copy)]
+struct Gait {
+    speed: f64,
+    wait: f64,
+    aside: f64,
+}
+
+const fn gait(speed: f64, wait: f64, aside: f64) -> Gait {
+    Gait { speed, wait, aside }
+}
+
+/// What is tried, the cheapest first as far as one can say: most meetings need no more than a little patience, or a step aside.
+const GAITS: [Gait; 22] = [
+    gait(1.0, 0.0, 0.0),
+    gait(0.9, 0.0, 0.0),
+    gait(1.1, 0.0, 0.0),
+    gait(1.0, 0.0, 0.35),
+    gait(1.0, 0.0, -0.35),
+    gait(1.0, 0.5, 0.0),
+    gait(0.8, 0.0, 0.0),
+    gait(1.2, 0.0, 0.0),
+    gait(1.0, 0.0, 0.7),
+    gait(1.0, 0.0, -0.7),
+    gait(1.0, 1.0, 0.0),
+    gait(0.7, 0.0, 0.0),
+    gait(0.9, 0.5, 0.35),
+    gait(0.9, 0.5, -0.35),
+    gait(1.0, 0.0, 1.2),
+    gait(1.0, 0.0, -1.2),
+    gait(1.0, 1.5, 0.0),
+    gait(0.8, 0.0, 0.7),
+    gait(0.8, 0.0, -0.7),
+    gait(1.0, 2.0, 0.0),
+    gait(1.0, 3.0, 0.0),
+    gait(1.0, 4.0, 0.0),
+];
+/// Whoever steps aside is beside the line from so far before it would meet somebody until so far after, m.
+const ASIDE: [f64; 2] = [1.0, 2.5];
+/// To get there and back takes as far each, m.
+const AWAY: f64 = 1.5;
 /// Nobody walks slower than this along a line, m/s.
 const SLOWEST: f64 = 1e-3;
 /// Pieces of paths that are looked at at a time, s: long ones would look through many squares.
@@ -38,20 +77,39 @@ const PIECE: f64 = 1.0;
 const SPANS: [usize; 6] = [32, 16, 8, 4, 2, 1];
 
 impl Thinker<'_> {
-    /// Along a line at the first even speed at which nobody is met.
+    /// Along a line in the first way in which nobody is met.
     pub fn ride(&self, who: &Who<'_>, line: &[DVec2], ending: &Ending, others: Others<'_>) -> Option<Found> {
-        let length: f64 = line.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
+        let length = length(line);
         let best = self.best_speed(who, (self.view.now, length), ending);
-        let speeds = SPEEDS.iter().map(|share| best * share);
-        let able = speeds.filter(|&speed| speed > SLOWEST && speed <= who.max_speed * (1.0 + 1e-6));
-        able.filter(|&speed| self.is_in_time(length, speed, ending)).find_map(|speed| {
-            let (path, reaches) = self.along(line, speed);
-            let ratio = (best / speed + speed / best) / 2.0;
-            let found = Found { path, reaches, inflation: ratio as f32, width: 0.0 };
-            let is_floor = found.path.windows(2).all(|pair| who.ground.is_floor(pair[0].1, pair[1].1));
-            let is_free =
-                is_floor && self.meeting(who, &found.path, reaches && ending.leaves, others).is_none();
-            is_free.then_some(found)
+        let is_floor = |line: &[DVec2]| line.windows(2).all(|pair| who.ground.is_floor(pair[0], pair[1]));
+        let ahead = cut(line, who.max_speed * self.horizon());
+        if !is_floor(&ahead) {
+            return None;
+        }
+        // Where somebody is met who does as it likes best.
+        let mut met = 0.0;
+        GAITS.into_iter().find_map(|gait| {
+            let speed = best * gait.speed;
+            let is_able = speed > SLOWEST && speed <= who.max_speed * (1.0 + 1e-6);
+            let beside = if gait.aside == 0.0 { line.to_vec() } else { aside(line, gait.aside, met)? };
+            let longer = self::length(&beside);
+            if !is_able || !self.is_in_time(longer + speed * gait.wait, speed, ending) {
+                return None;
+            }
+            let (path, reaches) = self.along(&beside, speed, gait.wait);
+            if let Some(time) = self.meeting(who, &path, reaches && ending.leaves, others) {
+                if gait.speed == 1.0 && gait.wait == 0.0 && gait.aside == 0.0 {
+                    met = (time - self.view.now) * speed;
+                }
+                return None;
+            }
+            if gait.aside != 0.0 && !is_floor(&cut(&beside, met + ASIDE[1] + 2.0 * AWAY)) {
+                return None;
+            }
+            // Nothing is cheaper than straight at the best speed.
+            let ratio = longer / length.max(1e-9) * (best / speed + speed / best) / 2.0;
+            let inflation = (ratio + gait.wait * best / (2.0 * length.max(1e-9))) as f32;
+            Some(Found { path, reaches, inflation, width: 0.0 })
         })
     }
 
@@ -63,13 +121,16 @@ impl Thinker<'_> {
         who.preferred.clamp(slowest.max(0.0), fastest.max(slowest).max(0.0)).min(who.max_speed)
     }
 
-    /// A line at an even speed as far as the horizon, and whether that is all of it. Bends come at whole steps of the
+    /// A line at an even speed, after a while, as far as the horizon, and whether that is all of it. Bends come at whole steps of the
     /// simulation, or bodies would cut them.
-    fn along(&self, line: &[DVec2], speed: f64) -> (Path, bool) {
+    fn along(&self, line: &[DVec2], speed: f64, wait: f64) -> (Path, bool) {
         let (begin, tick) = (self.view.now, self.view.tick);
         let end = begin + self.horizon();
         let mut path = vec![(begin, line[0])];
-        let mut time = begin;
+        let mut time = begin + (wait / tick).round() * tick;
+        if time > begin {
+            path.push((time, line[0]));
+        }
         for pair in line.windows(2) {
             let length = pair[0].distance(pair[1]);
             if length <= 0.0 || speed <= 0.0 {
@@ -153,4 +214,29 @@ impl Thinker<'_> {
         let is_floor = who.ground.clearance.is_clear(from.1, to.1) && who.ground.is_floor(from.1, to.1);
         is_floor && self.meeting(who, &[from, to], true, others).is_none()
     }
+}
+
+/// How long a line is.
+fn length(line: &[DVec2]) -> f64 {
+    line.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
+}
+
+/// A line that leaves another one for a while. `None` where there is no room for that before or after.
+fn aside(line: &[DVec2], by: f64, met: f64) -> Option<Vec<DVec2>> {
+    let from = (met - ASIDE[0]).max(AWAY);
+    let marks = [(from - AWAY, 0.0), (from, by), (met + ASIDE[1], by), (met + ASIDE[1] + AWAY, 0.0)];
+    let mut beside = vec![line[0]];
+    let mut gone = 0.0;
+    for pair in line.windows(2) {
+        let length = pair[0].distance(pair[1]);
+        let along = (pair[1] - pair[0]).normalize_or_zero();
+        for (mark, shift) in marks.into_iter().filter(|mark| mark.0 > gone && mark.0 <= gone + length) {
+            beside.push(pair[0] + along * (mark - gone) + along.perp() * shift);
+        }
+        gone += length;
+        // Bends meanwhile are passed as far beside.
+        let is_beside = gone > marks[1].0 && gone < marks[2].0;
+        beside.push(pair[1] + along.perp() * if is_beside { by } else { 0.0 });
+    }
+    (gone > marks[3].0).then_some(beside)
 }
