@@ -34,5 +34,6 @@ pub use record::Recorder;
 pub use scenario::Scenario;
 pub use simulation::Simulation;
 pub use throng_core::frame::Frame;
+pub use throng_core::geom;
 pub use throng_core::params;
 pub use throng_core::rng;

@@ -77,6 +77,10 @@ impl Meter {
 
 /// Expansions for a way in Σ2.
 const MOST_GATES: u64 = 5_000;
+/// As many of them count as one in space and time.
+const GATES_OF_AN_EXPANSION: u64 = 8;
+/// What a way in Σ1 counts as.
+const WAY: u64 = 4;
 /// Expansions of coarse domains between looks at the clock.
 const COARSE_SLICE: u64 = 250;
 /// By how much ε falls from plan to plan.
@@ -219,7 +223,7 @@ impl<'a> Thinker<'a> {
         let ending = self.ending(who, &way);
         let others = Others::default();
         let found = meter.time(tasks::Task::SpaceTime, |meter| {
-            let ride = self.ride(who, &line, &ending, others);
+            let ride = self.ride(who, &line, &ending, others, meter);
             let ride = ride.or_else(|| self.crossing(who, &way, &ending, others));
             ride.or_else(|| self.search(who, &line, &ending, inflation, others, meter))
         });
@@ -327,9 +331,9 @@ impl<'a> Thinker<'a> {
                 return Some(rest);
             }
         }
+        meter.spent += WAY;
         let static_way = meter.time(tasks::Task::Navmesh, |_| who.ground.way(self.view, who.row))?;
-        let way =
-            meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(who, &static_way, meter.share));
+        let way = meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(who, &static_way, meter));
         Some(way.unwrap_or(static_way))
     }
 
@@ -341,7 +345,7 @@ impl<'a> Thinker<'a> {
     }
 
     /// T(Σ2). Where nobody will be on the static way, there is no better one.
-    fn dynamic_way(&self, who: &Who<'_>, static_way: &[DVec2], share: Share) -> Option<Vec<DVec2>> {
+    fn dynamic_way(&self, who: &Who<'_>, static_way: &[DVec2], meter: &mut Meter) -> Option<Vec<DVec2>> {
         let mesh = who.ground.fine.as_ref().map(Terrain::mesh)?;
         let class = self.grounds.class(self.view, who.row);
         let asker = Asker { class, from: who.at, speed: who.preferred.max(0.1), id: who.id };
@@ -354,7 +358,8 @@ impl<'a> Thinker<'a> {
         let domain = DynamicNavmesh::new(mesh, &density, self.params.crowding.into(), ends)?;
         let settings = Settings { inflation: 1.0, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(Gate::START), &[Gate::GOAL]);
-        improve(&mut search, &domain, MOST_GATES, share);
+        improve(&mut search, &domain, MOST_GATES, meter.share);
+        meter.spent += search.effort().expansions / GATES_OF_AN_EXPANSION;
         let mut gates = Vec::new();
         search.path(&domain, &mut gates)?;
         let (mut route, _) = domain.route(&gates);

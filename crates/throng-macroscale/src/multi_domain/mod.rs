@@ -70,7 +70,7 @@ throng_core::params! {
         /// Between the lines that plans begin and end steps on.
         lattice: f32 = 0.1, "m", Limit::from(0.01).up_to(10.0);
         /// States that all agents together may expand in a step of the simulation.
-        budget: usize = 4000, "", Limit::from(1.0).up_to(1e9);
+        budget: usize = 1500, "", Limit::from(1.0).up_to(1e9);
         /// Time that all agents together may think in a step of the simulation, in place of the budget. 0: the budget counts. A run with it is not reproducible.
         deadline: f32 = 0.0, "ms", Limit::from(0.0).up_to(60000.0);
         /// States that one agent may expand at a time; twice as many each time it has found no plan.

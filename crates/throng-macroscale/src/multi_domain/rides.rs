@@ -1,11 +1,12 @@
 //! Plans that need no search: along the line at an even speed. And what all plans need: to be held against what others have
 //! said, and to be pulled taut.
 
-use super::deliberation::{Thinker, Who, cut};
+use super::deliberation::{Meter, Thinker, Who, cut};
 use super::window::{Ending, REST};
 use crate::domain::published::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
 use glam::DVec2;
+use std::sync::LazyLock;
 
 /// A path in space and time.
 pub(super) type Path = Vec<(f64, DVec2)>;
@@ -36,35 +37,24 @@ struct Gait {
     aside: f64,
 }
 
-const fn gait(speed: f64, wait: f64, aside: f64) -> Gait {
-    Gait { speed, wait, aside }
-}
-
-/// What is tried, the cheapest first as far as one can say: most meetings need no more than a little patience, or a step aside.
-const GAITS: [Gait; 22] = [
-    gait(1.0, 0.0, 0.0),
-    gait(0.9, 0.0, 0.0),
-    gait(1.1, 0.0, 0.0),
-    gait(1.0, 0.0, 0.35),
-    gait(1.0, 0.0, -0.35),
-    gait(1.0, 0.5, 0.0),
-    gait(0.8, 0.0, 0.0),
-    gait(1.2, 0.0, 0.0),
-    gait(1.0, 0.0, 0.7),
-    gait(1.0, 0.0, -0.7),
-    gait(1.0, 1.0, 0.0),
-    gait(0.7, 0.0, 0.0),
-    gait(0.9, 0.5, 0.35),
-    gait(0.9, 0.5, -0.35),
-    gait(1.0, 0.0, 1.2),
-    gait(1.0, 0.0, -1.2),
-    gait(1.0, 1.5, 0.0),
-    gait(0.8, 0.0, 0.7),
-    gait(0.8, 0.0, -0.7),
-    gait(1.0, 2.0, 0.0),
-    gait(1.0, 3.0, 0.0),
-    gait(1.0, 4.0, 0.0),
-];
+/// What is tried, the cheapest first on a way of ten metres: most meetings need no more than a little patience, or a step aside.
+static GAITS: LazyLock<Vec<Gait>> = LazyLock::new(|| {
+    let asides = [0.0, 0.35, -0.35, 0.7, -0.7, 1.2, -1.2, 1.8, -1.8];
+    let speeds = [1.0, 0.9, 1.1, 0.8, 1.2, 0.7];
+    let waits = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0];
+    let pairs = waits.into_iter().flat_map(|wait| speeds.map(|speed| (wait, speed)));
+    let all = pairs.flat_map(|(wait, speed)| asides.map(|aside| Gait { speed, wait, aside }));
+    let cost = |gait: &Gait| {
+        let away = 2.0 * ((AWAY * AWAY + gait.aside * gait.aside).sqrt() - AWAY);
+        (gait.speed + 1.0 / gait.speed) / 2.0 + (away + gait.wait * 0.67) / 10.0
+    };
+    let mut all: Vec<Gait> = all.collect();
+    all.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    all.truncate(MOST_GAITS);
+    all
+});
+/// A search is cheaper than more of them.
+const MOST_GAITS: usize = 80;
 /// Whoever steps aside is beside the line from so far before it would meet somebody until so far after, m.
 const ASIDE: [f64; 2] = [1.0, 2.5];
 /// To get there and back takes as far each, m.
@@ -78,7 +68,14 @@ const SPANS: [usize; 6] = [32, 16, 8, 4, 2, 1];
 
 impl Thinker<'_> {
     /// Along a line in the first way in which nobody is met.
-    pub fn ride(&self, who: &Who<'_>, line: &[DVec2], ending: &Ending, others: Others<'_>) -> Option<Found> {
+    pub fn ride(
+        &self,
+        who: &Who<'_>,
+        line: &[DVec2],
+        ending: &Ending,
+        others: Others<'_>,
+        meter: &mut Meter,
+    ) -> Option<Found> {
         let length = length(line);
         let best = self.best_speed(who, (self.view.now, length), ending);
         let is_floor = |line: &[DVec2]| line.windows(2).all(|pair| who.ground.is_floor(pair[0], pair[1]));
@@ -88,7 +85,7 @@ impl Thinker<'_> {
         }
         // Where somebody is met who does as it likes best.
         let mut met = 0.0;
-        GAITS.into_iter().find_map(|gait| {
+        GAITS.iter().find_map(|gait| {
             let speed = best * gait.speed;
             let is_able = speed > SLOWEST && speed <= who.max_speed * (1.0 + 1e-6);
             let beside = if gait.aside == 0.0 { line.to_vec() } else { aside(line, gait.aside, met)? };
@@ -96,6 +93,8 @@ impl Thinker<'_> {
             if !is_able || !self.is_in_time(longer + speed * gait.wait, speed, ending) {
                 return None;
             }
+            // A try costs about as much as a state.
+            meter.spent += 1;
             let (path, reaches) = self.along(&beside, speed, gait.wait);
             if let Some(time) = self.meeting(who, &path, reaches && ending.leaves, others) {
                 if gait.speed == 1.0 && gait.wait == 0.0 && gait.aside == 0.0 {

@@ -119,7 +119,7 @@ impl Thinker<'_> {
         }
         let straight: Vec<DVec2> = std::iter::once(who.at).chain(plan.way.iter().copied()).collect();
         let others = Others { ignored: &yielding, new: &[] };
-        let found = self.ride(who, &straight, ending, others);
+        let found = self.ride(who, &straight, ending, others, meter);
         let found =
             found.or_else(|| self.search(who, &straight, ending, self.params.inflation, others, meter))?;
         let leaves = ending.leaves && found.reaches;

@@ -5,8 +5,11 @@ use crate::findings::{Finding, Side};
 use crate::progress::Runs;
 use crate::statistics::mean;
 use anyhow::Context;
+use glam::Vec2;
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use throng::geom::segments_meet;
 use throng::metrics::Metrics;
 use throng::scenario::Overrides;
 use throng::simulation::Served;
@@ -28,6 +31,7 @@ const NAMES: [&str; 9] =
 struct Run {
     arrived: f64,
     collisions: u64,
+    walls_crossed: u64,
     in_window: bool,
     /// Path length over the straight line.
     detour: f64,
@@ -36,7 +40,7 @@ struct Run {
 
 impl Run {
     fn solves(&self) -> bool {
-        self.arrived == 1.0 && self.collisions == 0 && self.in_window
+        self.arrived == 1.0 && self.collisions == 0 && self.walls_crossed == 0 && self.in_window
     }
 }
 
@@ -112,19 +116,39 @@ fn go(name: &str, seed: u64, alone: bool) -> anyhow::Result<Run> {
         .sum();
     let mut simulation = Simulation::with_threads(&scenario, 2)?;
     let mut metrics = Metrics::default();
-    let mut bytes = 0;
+    let (mut bytes, mut walls_crossed) = (0, 0);
+    // Whoever steps onto a platform crosses the edge of the floor.
+    let has_platforms = simulation.world().movers.iter().any(|mover| mover.carries);
     while !simulation.is_done() {
+        let before = places(&simulation);
         simulation.step();
         metrics.observe(&simulation);
+        walls_crossed += if has_platforms { 0 } else { crossed(&before, &simulation) };
         bytes = bytes.max(simulation.planner_bytes());
     }
     Ok(Run {
         arrived: simulation.arrived() as f64 / simulation.agents().max(1) as f64,
         collisions: metrics.collisions,
+        walls_crossed,
         in_window: simulation.in_window() == windows,
         detour: simulation.path_lengths().0 / straight,
         bytes: bytes as f64 / simulation.agents().max(1) as f64,
     })
+}
+
+fn places(simulation: &Simulation) -> BTreeMap<u32, Vec2> {
+    let agents = &simulation.world().agents;
+    (0..agents.len()).map(|row| (agents.id[row], Vec2::new(agents.x[row], agents.y[row]))).collect()
+}
+
+/// How many have gone through a wall since.
+fn crossed(before: &BTreeMap<u32, Vec2>, simulation: &Simulation) -> u64 {
+    let walls = simulation.world().view().walls.all();
+    let now = places(simulation);
+    let through = |id: &u32, to: Vec2| {
+        before.get(id).is_some_and(|&from| walls.iter().any(|wall| segments_meet(from, to, wall.a, wall.b)))
+    };
+    now.iter().filter(|(id, to)| through(id, **to)).count() as u64
 }
 
 /// From every start to where its goal begins, m.
@@ -151,6 +175,7 @@ fn rows_of(name: &str, who: &str, runs: &[Run]) -> Vec<Row> {
         row("solved", "1", share(runs.iter().filter(|run| run.solves()).count())),
         row("arrived", "1", average(|run| run.arrived)),
         row("collisions", "1", average(|run| run.collisions as f64)),
+        row("walls crossed", "1", average(|run| run.walls_crossed as f64)),
     ]
 }
 
@@ -240,48 +265,56 @@ fn plot(times: &[f64], tasks: &[[f32; 4]]) -> String {
     svg
 }
 
-/// Steps per second as agents grow.
+/// Steps per second as agents grow: on one map, where ten times as many meet ten times as often, and on maps that grow with them.
 fn scale(quick: bool, rows: &mut Vec<Row>, findings: &mut Vec<Finding>) -> anyhow::Result<()> {
     let counts: &[usize] = if quick { &[100, 300] } else { &[100, 300, 1_000] };
-    let mut steps_per_second = Vec::new();
-    for &count in counts {
-        let scenario = Scenario::parse(&city(count), "city.toml", None)?;
-        let mut simulation = Simulation::with_threads(&scenario, 2)?;
-        // The first steps make the map and everybody's first plan.
-        let warm = if quick { 20 } else { 100 };
-        (0..warm).for_each(|_| simulation.step());
-        let begin = Instant::now();
-        let mut steps = 0;
-        while steps < if quick { 30 } else { 200 } && begin.elapsed() < Duration::from_secs(60) {
-            simulation.step();
-            steps += 1;
-        }
-        let rate = f64::from(steps) / begin.elapsed().as_secs_f64();
-        steps_per_second.push(rate);
-        rows.push(Row {
+    let growth = counts[counts.len() - 1] as f64 / counts[0] as f64;
+    for (series, grows, name) in [
+        ("one map", false, "city: time of a step over linear growth from 100 agents, on one map"),
+        ("maps that grow", true, "city: time of a step over linear growth from 100 agents, at one density"),
+    ] {
+        let times =
+            counts.iter().map(|&count| city_step(count, if grows { count as u32 / 5 } else { 200 }, quick));
+        let times = times.collect::<anyhow::Result<Vec<f64>>>()?;
+        rows.extend(counts.iter().zip(&times).map(|(count, time)| Row {
             table: SCALE,
-            row: format!("{count} agents"),
+            row: format!("{series}, {count} agents"),
             metric: "steps per second".into(),
             unit: "1/s",
             paper: None,
-            ours: Some(rate),
-        });
+            ours: Some(1.0 / time),
+        }));
+        let (first, last) = (times[0], times[times.len() - 1]);
+        if !quick && !grows {
+            findings.push(Finding::new(
+                "1,000 agents in a city: steps per second",
+                1.0 / last,
+                Side::AtLeast,
+                30.0,
+            ));
+        }
+        findings.push(Finding::new(name, last / first / growth, Side::AtMost, 1.2));
     }
-    let (first, last) = (steps_per_second[0], steps_per_second[steps_per_second.len() - 1]);
-    let growth = counts[counts.len() - 1] as f64 / counts[0] as f64;
-    if !quick {
-        findings.push(Finding::new("1,000 agents in a city: steps per second", last, Side::AtLeast, 30.0));
-    }
-    let name = "city: time of a step over linear growth from 100 agents";
-    findings.push(Finding::new(name, first / last / growth, Side::AtMost, 1.2));
     Ok(())
 }
 
-/// Streets between 200 blocks, with carts on them.
-fn city(agents: usize) -> String {
+/// The mean time of a step, s, after the first ones, which make the map and everybody's first plan.
+fn city_step(agents: usize, blocks: u32, quick: bool) -> anyhow::Result<f64> {
+    let scenario = Scenario::parse(&city(agents, blocks), "city.toml", None)?;
+    let mut simulation = Simulation::with_threads(&scenario, 2)?;
+    let (warm, steps) = if quick { (20, 30) } else { (100, 200) };
+    (0..warm).for_each(|_| simulation.step());
+    let begin = Instant::now();
+    (0..steps).for_each(|_| simulation.step());
+    Ok(begin.elapsed().as_secs_f64() / f64::from(steps))
+}
+
+/// Streets between blocks, with a cart for every four of them.
+fn city(agents: usize, blocks: u32) -> String {
     let (block, street) = (8.0, 6.0);
     let pitch = block + street;
-    let (columns, lines) = (20, 10);
+    let lines = (f64::from(blocks) / 2.0).sqrt().round().max(1.0) as u32;
+    let columns = blocks.div_ceil(lines);
     let (width, height) = (f64::from(columns) * pitch + street, f64::from(lines) * pitch + street);
     let mut text = format!(
         "format = 1\nname = \"city\"\nseed = 1\ndt = 0.1\nuntil = 600\n[pipeline]\nmacroscale = \"multi-domain\"\n\
@@ -301,12 +334,12 @@ fn city(agents: usize) -> String {
         "]\n[[agents]]\nname = \"walkers\"\ncount = {agents}\nplace = {{ polygon = {area} }}\ngoal = {{ random = {area} }}\n\
          on_arrival = \"leave\"\n"
     );
-    for cart in 0..50 {
+    for cart in 0..blocks / 4 {
         let street_line = f64::from(cart % (lines + 1)) * pitch + street / 2.0;
         let speed = 1.0 + 0.05 * f64::from(cart % 7);
         let time = (width - 4.0) / speed;
         let begin = -f64::from(cart) * 7.0;
-        let point = |turn: i32| {
+        let point = |turn: u32| {
             let x = if turn % 2 == 0 { 2.0 } else { width - 2.0 };
             format!("[{:.3}, {x}, {street_line}]", begin + f64::from(turn) * time)
         };
