@@ -38,6 +38,8 @@ pub(super) struct Asker {
 const SLOT: f64 = 4.0;
 /// As far ahead somebody is expected anywhere, s.
 const AHEAD: f64 = 48.0;
+/// Between looks at a way, m.
+const LOOK: f64 = 2.0;
 /// The least area of a polygon, m²: a body fills more than a sliver.
 const LEAST_AREA: f64 = 1.0;
 
@@ -87,18 +89,28 @@ impl Crowding {
     pub fn density(&self, view: View<'_>, ground: &Ground, asker: Asker) -> Option<Density> {
         let mesh = ground.fine.as_ref().map(Terrain::mesh)?;
         let counts = self.classes.get(asker.class)?;
-        let own = counts.keys.get(asker.id as usize).map_or(&[][..], Vec::as_slice);
         let phi = |polygon: usize| {
             let (sum, corners) =
                 mesh.corners(polygon).fold((DVec2::ZERO, 0.0), |(sum, count), at| (sum + at, count + 1.0));
             let centre = sum / f64::max(corners, 1.0);
             let time = view.now + centre.distance(asker.from) / asker.speed;
-            let key = (slot(time), polygon as u32);
-            let all = counts.bodies.get(&key).copied().unwrap_or(0);
-            let others = all - u32::from(all > 0 && own.contains(&key));
+            let others = counts.others((slot(time), polygon as u32), asker.id);
             (f64::from(others) / mesh.area(polygon).max(LEAST_AREA)) as f32
         };
         Some(Density { phi: (0..mesh.polygons()).map(phi).collect() })
+    }
+
+    /// Whether somebody will be on a way when one gets there.
+    pub fn is_on(&self, view: View<'_>, ground: &Ground, asker: Asker, way: &[DVec2]) -> bool {
+        let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return false };
+        let Some(counts) = self.classes.get(asker.class) else { return false };
+        let looks = (AHEAD * asker.speed / LOOK) as u32;
+        (0..looks).map(|look| f64::from(look) * LOOK).any(|gone| {
+            let polygon = mesh.locate(beyond(asker.from, way, gone));
+            polygon.is_some_and(|polygon| {
+                counts.others((slot(view.now + gone / asker.speed), polygon as u32), asker.id) > 0
+            })
+        })
     }
 
     /// The memory that it takes.
@@ -112,6 +124,13 @@ impl Crowding {
 }
 
 impl Counts {
+    /// How many there are but one.
+    fn others(&self, key: (u32, u32), id: u32) -> u32 {
+        let all = self.bodies.get(&key).copied().unwrap_or(0);
+        let is_own = || self.keys.get(id as usize).is_some_and(|keys| keys.contains(&key));
+        all - u32::from(all > 0 && is_own())
+    }
+
     fn set(&mut self, id: usize, keys: Vec<(u32, u32)>) {
         if self.keys.len() <= id {
             self.keys.resize(id + 1, Vec::new());

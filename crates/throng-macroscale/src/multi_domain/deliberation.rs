@@ -78,9 +78,9 @@ impl Meter {
 /// Expansions for a way in Σ2.
 const MOST_GATES: u64 = 5_000;
 /// As many of them count as one in space and time.
-const GATES_OF_AN_EXPANSION: u64 = 8;
+const GATES_OF_AN_EXPANSION: u64 = 64;
 /// What a way in Σ1 counts as.
-const WAY: u64 = 4;
+const WAY: u64 = 2;
 /// Expansions of coarse domains between looks at the clock.
 const COARSE_SLICE: u64 = 250;
 /// By how much ε falls from plan to plan.
@@ -349,10 +349,10 @@ impl<'a> Thinker<'a> {
         let mesh = who.ground.fine.as_ref().map(Terrain::mesh)?;
         let class = self.grounds.class(self.view, who.row);
         let asker = Asker { class, from: who.at, speed: who.preferred.max(0.1), id: who.id };
-        let density = self.crowding.density(self.view, who.ground, asker)?;
-        if density.phi.iter().all(|&phi| phi == 0.0) {
+        if !self.crowding.is_on(self.view, who.ground, asker, static_way) {
             return None;
         }
+        let density = self.crowding.density(self.view, who.ground, asker)?;
         let goal = *static_way.last()?;
         let ends = [who.ground.room(mesh, who.at)?, who.ground.room(mesh, goal)?];
         let domain = DynamicNavmesh::new(mesh, &density, self.params.crowding.into(), ends)?;
