@@ -2,12 +2,12 @@
 //! its preferred speed, as the paper has it.
 
 use super::ground::{Ground, Grounds};
-use super::{MultiDomain, wide};
+use super::MultiDomain;
 use crate::domain::dynamic_navmesh::Density;
 use crate::navmesh::Terrain;
 use glam::DVec2;
 use rustc_hash::FxHashMap;
-use throng_core::world::{Plan, Status, View};
+use throng_core::world::{Plan, View};
 
 /// Who will be in which polygon when, for each class of radii.
 #[derive(Debug, Default)]
@@ -161,21 +161,18 @@ fn keys(ground: &Ground, expected: &[(f64, DVec2)]) -> Vec<(u32, u32)> {
     keys
 }
 
-/// Where an agent is expected in the middle of every slot and between.
+/// Where an agent is expected in the middle of every slot and between. Nothing but its plan says so: a run that is resumed
+/// must expect the same.
 fn expected(view: View<'_>, row: usize, plan: &Plan) -> Vec<(f64, DVec2)> {
-    let here = wide(view.position(row));
-    let looks = (2.0 * AHEAD / SLOT) as u32;
-    let times = (0..looks).map(|look| view.now + f64::from(look) * SLOT / 2.0);
-    let stands = view.agents.status[row] != Status::Walking || plan.blocked < f64::INFINITY || plan.reaches;
-    let (end, last) = plan.path.last().copied().unwrap_or((view.now, here));
-    let rest = if stands { &[][..] } else { rest_of(&plan.way, last) };
-    let place = |time: f64| {
-        if time <= end {
-            plan.place(time).unwrap_or(here)
-        } else {
-            beyond(last, rest, (time - end) * f64::from(view.agents.preferred_speed[row]))
-        }
+    let Some((&(begin, _), &(end, last))) = plan.path.first().zip(plan.path.last()) else {
+        return Vec::new();
     };
+    let looks = (2.0 * AHEAD / SLOT) as u32;
+    let times = (0..looks).map(|look| begin + f64::from(look) * SLOT / 2.0);
+    let stands = plan.blocked < f64::INFINITY || plan.reaches;
+    let rest = if stands { &[][..] } else { rest_of(&plan.way, last) };
+    let beyond = |time: f64| beyond(last, rest, (time - end) * f64::from(view.agents.preferred_speed[row]));
+    let place = |time: f64| plan.place(time).filter(|_| time <= end).unwrap_or_else(|| beyond(time));
     times.map(|time| (time, place(time))).collect()
 }
 
