@@ -357,6 +357,11 @@ export class Pane {
     return new Map(groups.flatMap(({ members }, place) => members.map((id): [number, number] => [id, place])));
   }
 
+  /** The domains that the selected agent plans in. */
+  private domains(): string[] {
+    return ((this.explanation?.tasks ?? []) as Task[]).map(({ domain }) => domain);
+  }
+
   private recolour(): void {
     const { ids, look } = this;
     if (this.tint.length !== ids) this.tint = new Uint8Array(ids);
@@ -419,7 +424,7 @@ export class Pane {
       flow: bar("map: flow", `${this.tops.flow} /m/s`),
     };
     const { colour, heat: map } = this.look;
-    const state = [colour, map, colours.isDark(), this.topSpeed(), this.generation, this.scene.cohorts.length, this.explanation?.id, this.tops.density, this.tops.flow].join();
+    const state = [colour, map, colours.isDark(), this.topSpeed(), this.generation, this.scene.cohorts.length, this.explanation?.id, this.domains().join(), this.tops.density, this.tops.flow].join();
     if (state === this.keyShown) return;
     this.keyShown = state;
     this.key.replaceChildren();
@@ -435,6 +440,7 @@ export class Pane {
       this.scene.cohorts.slice(0, 8).forEach(({ name }, place) => entry(dot(colours.cohort(place)), name || "everybody"));
       if (this.scene.cohorts.length > 8) entry(`+ ${this.scene.cohorts.length - 8} more`);
     }
+    this.domains().forEach((domain, place) => entry(dot(colours.cohort(place)), `plan: ${domain}`));
     if (colour === "group") entry(this.explanation ? "groups that the chosen agent perceives" : "click an agent to see the groups that it perceives");
   }
 }
@@ -450,6 +456,7 @@ type OnMap = (context: CanvasRenderingContext2D, pane: Pane, value: any, at: Poi
 /** What of an explanation is drawn on the map, by the name of its field. A new field is one more line here. */
 const ON_MAP: Record<string, OnMap> = {
   field: drawField,
+  tasks: (context, pane, tasks: Task[]) => tasks.forEach((task, place) => drawTask(context, pane, task, place)),
   route: (context, pane, route: Ring, at) => {
     context.beginPath();
     context.moveTo(...pane.camera.toPage(at));
@@ -525,4 +532,44 @@ function drawField(context: CanvasRenderingContext2D, pane: Pane, { first, acros
     context.fillStyle = colours.css(colours.ramp(colours.areas(), value === null ? 1 : 0.1 + 0.8 * dear + 0.08 * step), 0.55);
     context.fill();
   }));
+}
+
+/** What an agent has planned in a domain. */
+interface Task { domain: string; plan: Ring; times: number[]; tunnel: number | null; seen: Ring; prints: { at: Point; heading: number; left: boolean }[] }
+
+/** A domain's tunnel as a band, what its search looked at as dots, its plan as a line with its bends, and feet. */
+function drawTask(context: CanvasRenderingContext2D, pane: Pane, { plan, times, tunnel, seen, prints }: Task, place: number): void {
+  const colour = (opacity: number) => colours.css(colours.cohort(place), opacity);
+  const pages = plan.map((at) => pane.camera.toPage(at));
+  const line = (width: number, opacity: number) => {
+    context.beginPath();
+    pages.forEach((at) => context.lineTo(...at));
+    context.strokeStyle = colour(opacity);
+    context.lineWidth = width;
+    context.stroke();
+  };
+  const dots = (places: Point[], radius: number, opacity: number) => {
+    context.fillStyle = colour(opacity);
+    for (const [x, y] of places) {
+      context.beginPath();
+      context.arc(x, y, radius, 0, 2 * Math.PI);
+      context.fill();
+    }
+  };
+  context.save();
+  context.lineJoin = context.lineCap = "round";
+  if (tunnel) line(2 * tunnel * pane.camera.scale, 0.12);
+  dots(seen.map((at) => pane.camera.toPage(at)), 1.2, 0.45);
+  // Finer plans are drawn wider, so that coarse ones under them can be seen.
+  line(times.length > 0 ? 3 : 1.5, 0.9);
+  if (times.length > 0) dots(pages, 3, 1);
+  for (const { at, heading, left } of prints) {
+    const [x, y] = pane.camera.toPage(at);
+    const long = Math.max(0.13 * pane.camera.scale, 3);
+    context.beginPath();
+    context.ellipse(x, y, long, long * 0.42, -heading, 0, 2 * Math.PI);
+    context.fillStyle = colour(left ? 0.85 : 0.35);
+    context.fill();
+  }
+  context.restore();
 }

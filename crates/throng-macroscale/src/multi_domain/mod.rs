@@ -16,8 +16,12 @@
 //! - **Σ4 plans for a horizon and not to a waypoint.** A waypoint that somebody stands on makes a search run for ever; at a
 //!   horizon there is always a best place to be, if only the one that the agent stands at. What is left of the way from
 //!   there counts into the plan's cost.
-//! - **The line itself is tried first**, at a few even speeds. Nothing is cheaper than to walk straight at the best speed, and
-//!   the heuristic says how much dearer the others are, so these plans carry a bound like those of a search.
+//! - **The line itself is tried first**, at a few even speeds, after a moment, or a step aside where somebody would be met.
+//!   Nothing is cheaper than to walk straight at the best speed, and how much dearer the others are is known, so these plans
+//!   carry a bound like those of a search. Most meetings need no more.
+//! - **Platforms are taken by timetable** ([`crossing`]): their paths are known, and a search would try every place to wait at.
+//! - **Σ1 is searched for each agent**, not once for each goal, and **Σ2 on the whole mesh**, without a tunnel around the
+//!   static way: both are a small part of the time, and a way around a crowd may lead through other streets.
 //! - **Paths are pulled taut in space and time**: steps in sixteen directions zigzag.
 //! - **Everybody counts, whatever the direction** (the paper: a foveal angle). The rule above needs it, and an index of space
 //!   and time makes it cheap.
