@@ -326,10 +326,9 @@ impl<'a> Thinker<'a> {
     fn way(&self, who: &Who<'_>, old: &Plan, meter: &mut Meter) -> Option<Vec<DVec2>> {
         let same_goal = tasks::has_area(self.view, who.row) || old.goal == wide(self.view.goal(who.row));
         let is_blocked = old.blocked + f64::from(self.params.patience) <= self.view.now;
-        if same_goal && !is_blocked {
-            if let Some(rest) = self.rest_of_way(who, &old.way) {
-                return Some(rest);
-            }
+        let rest = (same_goal && !is_blocked).then(|| self.rest_of_way(who, &old.way)).flatten();
+        if rest.is_some() {
+            return rest;
         }
         meter.spent += WAY;
         let static_way = meter.time(tasks::Task::Navmesh, |_| who.ground.way(self.view, who.row))?;
