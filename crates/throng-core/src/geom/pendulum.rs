@@ -28,10 +28,7 @@ impl Pendulum {
         let (grown, shrunk) = (exp(self.omega * time), exp(-self.omega * time));
         let (cosh, sinh) = ((grown + shrunk) / 2.0, (grown - shrunk) / 2.0);
         let from = at - pivot;
-        (
-            pivot + from * cosh + velocity * (sinh / self.omega),
-            from * (self.omega * sinh) + velocity * cosh,
-        )
+        (pivot + from * cosh + velocity * (sinh / self.omega), from * (self.omega * sinh) + velocity * cosh)
     }
 
     /// Where the pivot must be for one velocity to become another within a time above zero.
@@ -95,7 +92,13 @@ mod tests {
     }
 
     /// Runge and Kutta's method in small steps.
-    fn integrated(pendulum: &Pendulum, pivot: DVec2, at: DVec2, velocity: DVec2, time: f64) -> (DVec2, DVec2) {
+    fn integrated(
+        pendulum: &Pendulum,
+        pivot: DVec2,
+        at: DVec2,
+        velocity: DVec2,
+        time: f64,
+    ) -> (DVec2, DVec2) {
         let pull = |x: DVec2| (x - pivot) * pendulum.omega * pendulum.omega;
         let steps = 2000;
         let h = time / f64::from(steps);
@@ -157,6 +160,8 @@ mod tests {
     fn a_step_of_a_minute_leads_somewhere() {
         let pendulum = Pendulum::new(0.9);
         let (v0, v1) = (DVec2::new(1.0, 0.2), DVec2::new(1.0, -0.2));
-        assert!(pendulum.pivot(DVec2::ZERO, v0, v1, 60.0).is_finite() && pendulum.way(v0, v1, 60.0).is_finite());
+        assert!(
+            pendulum.pivot(DVec2::ZERO, v0, v1, 60.0).is_finite() && pendulum.way(v0, v1, 60.0).is_finite()
+        );
     }
 }

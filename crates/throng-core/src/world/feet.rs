@@ -76,12 +76,7 @@ impl Footprint {
     pub fn outline(&self, legs: &Legs, margin: f64) -> [DVec2; 4] {
         let ahead = self.along * (legs.foot_length / 2.0 + margin);
         let left = self.along.perp() * (legs.foot_width / 2.0 + margin);
-        [
-            self.at - ahead - left,
-            self.at + ahead - left,
-            self.at + ahead + left,
-            self.at - ahead + left,
-        ]
+        [self.at - ahead - left, self.at + ahead - left, self.at + ahead + left, self.at - ahead + left]
     }
 
     /// The other foot beside it.
@@ -116,6 +111,11 @@ impl Legs {
         velocity * self.haste() - along.perp() * (support.sign() * sway)
     }
 
+    /// How far apart feet are across the way at least and at most.
+    pub fn across(&self) -> (f64, f64) {
+        (ACROSS.0 * self.width, ACROSS.1 * self.width)
+    }
+
     /// Whether a foot can be put down while the other one is where it is.
     pub fn reach(&self, plant: &Footprint, other: &Footprint) -> bool {
         let apart = plant.at - other.at;
@@ -123,8 +123,8 @@ impl Legs {
         let across = along.perp().dot(apart) * plant.side.sign();
         plant.along.dot(other.along) >= MOST_TURNED - SLACK
             && apart.length() <= self.longest + SLACK
-            && across >= ACROSS.0 * self.width - SLACK
-            && across <= ACROSS.1 * self.width + SLACK
+            && across >= self.across().0 - SLACK
+            && across <= self.across().1 + SLACK
     }
 
     /// A direction, turned towards where a foot may point beside the other one.
@@ -185,7 +185,10 @@ impl Footstep {
     pub fn at(&self, legs: &Legs, time: f64) -> (DVec2, DVec2) {
         let pendulum = legs.pendulum();
         if time >= self.end - ON_TIME {
-            return (self.from + pendulum.way(self.velocity, self.leaves, self.end - self.begin), self.leaves);
+            return (
+                self.from + pendulum.way(self.velocity, self.leaves, self.end - self.begin),
+                self.leaves,
+            );
         }
         pendulum.after(self.pivot, self.from, self.velocity, (time - self.begin).max(0.0))
     }
@@ -388,7 +391,17 @@ mod tests {
         let plant = print(0.3, 0.09, Side::Left);
         let (from, velocity, leaves, pivot) = (DVec2::ZERO, DVec2::X, DVec2::X, plant.at);
         let (plant, support) = (Some(plant), Side::Left);
-        gait.take(Footstep { begin: 1.0, end: 1.5, from, velocity, leaves, pivot, plant, close: None, support });
+        gait.take(Footstep {
+            begin: 1.0,
+            end: 1.5,
+            from,
+            velocity,
+            leaves,
+            pivot,
+            plant,
+            close: None,
+            support,
+        });
         feet.take(&[4], &[Some(gait)]);
         assert!(feet.planted().len() == 1 && feet.hash() != before);
         feet.forget(4);
