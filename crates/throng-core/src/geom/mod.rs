@@ -4,7 +4,7 @@ mod cone;
 mod pendulum;
 
 pub use cone::{Cone, Line, MOST_CONES, SLACK, each_free};
-pub use pendulum::Pendulum;
+pub use pendulum::{Pendulum, Swing};
 
 use glam::Vec2;
 

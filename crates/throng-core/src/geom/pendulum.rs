@@ -33,10 +33,7 @@ impl Pendulum {
 
     /// Where the pivot must be for one velocity to become another within a time above zero.
     pub fn pivot(&self, at: DVec2, velocity: DVec2, end: DVec2, time: f64) -> DVec2 {
-        let shrunk = exp(-self.omega * time);
-        let scale = self.omega * (1.0 - shrunk * shrunk);
-        // (v₀ cosh − v₁) / (ω sinh), without numbers that grow with time.
-        at + (velocity * (1.0 + shrunk * shrunk) - end * (2.0 * shrunk)) / scale
+        at + self.swing(time).pivot(velocity, end)
     }
 
     /// How far one gets while one velocity becomes another.
@@ -50,17 +47,61 @@ impl Pendulum {
         (1.0 - shrunk) / (1.0 + shrunk)
     }
 
-    /// No further than this is one from where one would be on the straight way at an even speed, m, on the way of
-    /// [`Pendulum::after`] from a place to another over a pivot.
-    pub fn bulge(&self, pivot: DVec2, from: DVec2, to: DVec2, time: f64) -> f64 {
+    /// What all swings of one time have in common.
+    pub fn swing(&self, time: f64) -> Swing {
+        let shrunk = exp(-self.omega * time);
+        let scale = self.omega * (1.0 - shrunk * shrunk);
         let half = self.omega * time / 2.0;
-        let cosh = (exp(half) + exp(-half)) / 2.0;
-        let sinh = (exp(half) - exp(-half)) / 2.0;
+        let (grown_half, shrunk_half) = (exp(half), exp(-half));
+        let sinh = (grown_half - shrunk_half) / 2.0;
         let quarter = (exp(half / 2.0) - exp(-half / 2.0)) / 2.0;
+        Swing {
+            time,
+            // cosh / (ω sinh) and 1 / (ω sinh), without numbers that grow with time.
+            before: (1.0 + shrunk * shrunk) / scale,
+            after: 2.0 * shrunk / scale,
+            way: self.tanh(time / 2.0) / self.omega,
+            cosh: (grown_half + shrunk_half) / 2.0,
+            odd: 0.5 - quarter / sinh,
+        }
+    }
+}
+
+/// Swings of one time over a pivot, with what costs most worked out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Swing {
+    /// s.
+    pub time: f64,
+    before: f64,
+    after: f64,
+    way: f64,
+    /// cosh ωt/2.
+    cosh: f64,
+    odd: f64,
+}
+
+impl Swing {
+    /// Where the pivot must be for one velocity to become another, from where one begins.
+    pub fn pivot(&self, velocity: DVec2, end: DVec2) -> DVec2 {
+        velocity * self.before - end * self.after
+    }
+
+    /// How far one gets while one velocity becomes another.
+    pub fn way(&self, velocity: DVec2, end: DVec2) -> DVec2 {
+        (velocity + end) * self.way
+    }
+
+    /// Where one is in the middle of the time. Pivot and way are from where one begins.
+    pub fn middle(&self, pivot: DVec2, way: DVec2) -> DVec2 {
+        pivot + (way / 2.0 - pivot) / self.cosh
+    }
+
+    /// No further than this is one from where one would be on the straight way at an even speed, m. Pivot and way are from where
+    /// one begins.
+    pub fn bulge(&self, pivot: DVec2, way: DVec2) -> f64 {
         // Around the middle of the time the way is an even part, which is furthest off there, and an odd one.
-        let even = ((from + to) / 2.0 - pivot).length() / cosh * (cosh - 1.0);
-        let odd = ((to - from) / 2.0).length() / sinh * (sinh / 2.0 - quarter);
-        even + 1.2 * odd
+        let even = (way / 2.0 - pivot).length() * (1.0 - 1.0 / self.cosh);
+        even + 1.2 * (way / 2.0).length() * self.odd
     }
 }
 
@@ -147,7 +188,10 @@ mod tests {
             let pendulum = Pendulum::new(0.9);
             let pivot = pendulum.pivot(DVec2::ZERO, velocity, end, time);
             let to = pendulum.way(velocity, end, time);
-            let most = pendulum.bulge(pivot, DVec2::ZERO, to, time);
+            let swing = pendulum.swing(time);
+            let most = swing.bulge(pivot, to);
+            let middle = pendulum.after(pivot, DVec2::ZERO, velocity, time / 2.0).0;
+            prop_assert!(swing.middle(pivot, to).distance(middle) < 1e-9);
             for piece in 0..=40 {
                 let share = f64::from(piece) / 40.0;
                 let (x, _) = pendulum.after(pivot, DVec2::ZERO, velocity, time * share);
