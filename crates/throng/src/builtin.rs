@@ -55,6 +55,7 @@ const FILES: &[(&str, &str)] = files! {
     "papers/multi-domain-road"
     "papers/multi-domain-lanes"
     "papers/multi-domain-four-way"
+    "papers/multi-domain-stepping-stones"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

@@ -56,7 +56,7 @@ pub struct Explanation {
 /// A task of an agent: what it has planned in a domain.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskPlan {
-    /// `navmesh`, `dynamic-navmesh`, `grid` or `space-time`.
+    /// `navmesh`, `dynamic-navmesh`, `grid`, `space-time` or `footsteps`.
     pub domain: &'static str,
     /// `holds`, or what asks for another plan: `invalid`, `agent`, `ending`, `improve`.
     pub status: &'static str,

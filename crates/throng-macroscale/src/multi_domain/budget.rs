@@ -82,8 +82,8 @@ impl Share {
 pub struct Served {
     /// Who.
     pub id: u32,
-    /// s, by domain: Σ1 to Σ4.
-    pub took: [f32; 4],
-    /// Expansions in Σ4.
+    /// s, by domain: Σ1 to Σ5.
+    pub took: [f32; 5],
+    /// Expansions in Σ4 and Σ5.
     pub expansions: u64,
 }

@@ -62,7 +62,7 @@ pub(super) struct Proposal {
 pub(super) struct Meter {
     pub share: Share,
     pub spent: u64,
-    took: [f32; 4],
+    took: [f32; 5],
 }
 
 impl Meter {
@@ -178,7 +178,7 @@ impl<'a> Thinker<'a> {
 
     /// One agent's turn.
     pub fn serve(&self, ask: &Ask, share: Share) -> Proposal {
-        let mut meter = Meter { share, spent: 0, took: [0.0; 4] };
+        let mut meter = Meter { share, spent: 0, took: [0.0; 5] };
         let old = self.plan(ask.id);
         let mut is_stranded = false;
         let plans = match self.who(ask.row) {
@@ -219,10 +219,19 @@ impl<'a> Thinker<'a> {
             ride().or_else(|| self.search(who, &line, &ending, inflation, others, meter))
         });
         let lead = Lead::along(&line[1..]);
+        let found = match self.view.legs {
+            Some(legs) => found.and_then(|found| {
+                let task = tasks::Task::Footsteps;
+                meter.time(task, |meter| self.stepped(who, legs, old, &lead, found, &ending, meter))
+            }),
+            None => found,
+        };
         let plan = self.outcome(who, old, &lead, found, event);
         let plan = Plan { way, line, goal: wide(self.view.goal(who.row)), served: self.view.now, ..plan };
         let patience = f64::from(self.params.patience);
-        if plan.blocked + patience <= self.view.now + 1e-9 && event != Event::Improve {
+        // Nobody who walks on feet asks others to make room: where they would go is not known to have ground.
+        let may_ask = self.view.legs.is_none() && event != Event::Improve;
+        if plan.blocked + patience <= self.view.now + 1e-9 && may_ask {
             let asked = meter.time(tasks::Task::SpaceTime, |meter| self.make_way(who, &plan, &ending, meter));
             if let Some(plans) = asked {
                 return plans;
@@ -253,6 +262,7 @@ impl<'a> Thinker<'a> {
         Plan {
             valid: true,
             path: found.path,
+            steps: found.steps,
             reaches: found.reaches,
             width: found.width,
             inflation: found.inflation,
@@ -291,6 +301,7 @@ impl<'a> Thinker<'a> {
         Plan {
             valid: false,
             path: vec![(self.view.now, wide(self.view.position(row)))],
+            steps: Vec::new(),
             reaches: false,
             conflict: f64::INFINITY,
             failures: old.failures + 1,
@@ -359,7 +370,7 @@ impl<'a> Thinker<'a> {
         Some(route)
     }
 
-    fn walk(&self, who: &Who<'_>) -> Walk {
+    pub fn walk(&self, who: &Who<'_>) -> Walk {
         let preferred = who.preferred.max(0.05);
         Walk {
             step: self.step(),
@@ -438,7 +449,7 @@ impl<'a> Thinker<'a> {
             crate::domain::Placed::place_of(&window, last)?.distance(ending.goal) <= ending.goal_radius;
         let inflation = search.search().inflation();
         let width = search.tunnel().width.space.min(1e6) as f32;
-        Some(Found { path: self.taut(who, &path, others), reaches, inflation, width })
+        Some(Found { path: self.taut(who, &path, others), steps: Vec::new(), reaches, inflation, width })
     }
 }
 

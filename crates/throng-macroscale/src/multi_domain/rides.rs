@@ -6,6 +6,7 @@ use super::window::{Ending, REST};
 use crate::domain::published::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
 use glam::DVec2;
+use throng_core::world::Footstep;
 
 /// A path in space and time.
 pub(super) type Path = Vec<(f64, DVec2)>;
@@ -14,6 +15,8 @@ pub(super) type Path = Vec<(f64, DVec2)>;
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub path: Path,
+    /// What makes the path, for those who walk on feet.
+    pub steps: Vec<Footstep>,
     pub reaches: bool,
     /// It costs at most so many times the cheapest.
     pub inflation: f32,
@@ -47,7 +50,7 @@ impl Thinker<'_> {
         able.filter(|&speed| self.is_in_time(length, speed, ending)).find_map(|speed| {
             let (path, reaches) = self.along(line, speed);
             let ratio = (best / speed + speed / best) / 2.0;
-            let found = Found { path, reaches, inflation: ratio as f32, width: 0.0 };
+            let found = Found { path, steps: Vec::new(), reaches, inflation: ratio as f32, width: 0.0 };
             let is_floor = found.path.windows(2).all(|pair| who.ground.is_floor(pair[0].1, pair[1].1));
             let is_free =
                 is_floor && self.meeting(who, &found.path, reaches && ending.leaves, others).is_none();

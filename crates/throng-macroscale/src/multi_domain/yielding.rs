@@ -143,7 +143,7 @@ impl Thinker<'_> {
                 let path = self.refuge(&other, Others { ignored: &yielding, new: &new }, meter)?;
                 let radius = other.radius + f64::from(self.params.margin);
                 new.push((body, Trajectory { radius, path: path.clone(), stays: true }));
-                let found = Found { path, reaches: false, inflation: 1.0, width: 0.0 };
+                let found = Found { path, steps: Vec::new(), reaches: false, inflation: 1.0, width: 0.0 };
                 plans.push((id, self.with(self.plan(id), found)));
             }
             done += 1;
@@ -155,6 +155,7 @@ impl Thinker<'_> {
         Plan {
             valid: true,
             path: found.path,
+            steps: found.steps,
             reaches: found.reaches,
             inflation: found.inflation,
             width: found.width,

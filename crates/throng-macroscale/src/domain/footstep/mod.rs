@@ -6,7 +6,8 @@
 //! somebody's published path are none.
 //!
 //! Whoever stands has both feet down. It sets off by shifting its weight, and then the left foot goes first; it may also wait. Plans
-//! end standing, or where one vanishes.
+//! end standing, or where one vanishes. To stand before the horizon without having arrived is dear, but always a plan: a search
+//! that has no time left has one that leads as near to the goal as it could see.
 //!
 //! Costs are the energies of Σ4: a price for every second, one that grows with the square of the step's mean speed, and one for changes of
 //! velocity; and a little for steps that are longer, shorter or more turned than usual. The heuristic is the least that a metre can
@@ -106,7 +107,7 @@ pub struct Errand<'a> {
     pub radius: f64,
     /// Whether one vanishes there, so that one need not stand.
     pub leaves: bool,
-    /// From when on a plan may end elsewhere, s.
+    /// Whoever stands elsewhere before this pays for it, s.
     pub horizon: f64,
     /// Until when one must be able to stand where a plan ends, s.
     pub rest_until: f64,
@@ -118,6 +119,10 @@ pub struct Errand<'a> {
 const BEYOND: f64 = 6.0;
 /// At least so long one must be able to stand at the end of a plan, s.
 const REST: f64 = 6.0;
+/// A second that one stands at the end of a plan, before the horizon, costs so many times one of standing.
+const IDLE: f64 = 3.0;
+/// What is further than one gets within the horizon at so many times the preferred speed is as far for all plans.
+const FURTHEST: f64 = 1.2;
 
 /// The footstep domain of one agent.
 pub struct Footstepping<'a> {
@@ -137,6 +142,8 @@ pub struct Footstepping<'a> {
     heading: u8,
     speed: u8,
     per_metre: f64,
+    /// What is left of the way for everybody, m.
+    spare: f64,
 }
 
 /// A plan without rounding.
@@ -186,6 +193,7 @@ impl<'a> Footstepping<'a> {
             speed: if start.support.is_some() { speed.max(1) } else { 0 },
             // At the preferred speed, where a metre is cheapest. A little less, for what rounding does.
             per_metre: 2.0 * walker.per_second / walker.preferred * (1.0 - 1e-3),
+            spare: (errand.left)(start.at) - FURTHEST * walker.preferred * (errand.horizon - start.time).max(0.0),
         }
     }
 
@@ -318,7 +326,7 @@ impl<'a> Footstepping<'a> {
         }
         let next = if stride.speed == 0 { self.from_rest(stride, action) } else { self.onto_foot(stride, action) };
         let (next, cost) = next?;
-        let charge = if self.ends_on_the_way(next) { self.least(next) } else { 0.0 };
+        let charge = if self.ends_on_the_way(next) { self.least(next) + self.idle(next) } else { 0.0 };
         Some((next, (cost + charge) as f32))
     }
 
@@ -409,12 +417,14 @@ impl<'a> Footstepping<'a> {
         self.at(stride).distance(self.errand.goal) <= self.errand.radius
     }
 
-    /// Whether a plan ends here for want of time.
+    /// Whether a plan may end here without having arrived.
     fn ends_on_the_way(&self, stride: Stride) -> bool {
-        !self.has_arrived(stride)
-            && stride.speed == 0
-            && self.seconds(stride.time) >= self.errand.horizon - 1e-9
-            && self.can_rest(stride)
+        stride.speed == 0 && stride.time > 0 && !self.has_arrived(stride) && self.can_rest(stride)
+    }
+
+    /// What it costs to do nothing until the horizon.
+    fn idle(&self, stride: Stride) -> f64 {
+        IDLE * self.walker.per_second * (self.errand.horizon - self.seconds(stride.time)).max(0.0)
     }
 
     fn can_rest(&self, stride: Stride) -> bool {
@@ -433,9 +443,9 @@ impl<'a> Footstepping<'a> {
         ticks.clamp(0.0, f64::from(u16::MAX / 2)) as u16
     }
 
-    /// At least so much costs what is left of the way.
+    /// At least so much costs what is left of the way, as far as plans differ.
     fn least(&self, stride: Stride) -> f64 {
-        (self.errand.left)(self.at(stride)).max(0.0) * self.per_metre
+        ((self.errand.left)(self.at(stride)) - self.spare.max(0.0)).max(0.0) * self.per_metre
     }
 
     /// The plan over some states without rounding. `None` where they do not follow from one another.
