@@ -6,6 +6,7 @@ use super::crowding::{Asker, Crowding};
 use super::ground::{Ground, Grounds};
 use super::lead::Lead;
 use super::rides::{Found, Others};
+use super::stepping::Aims;
 use super::tasks::{self, Ask, Event};
 use super::window::{Ending, Window};
 use super::{MultiDomain, Planner, wide};
@@ -219,13 +220,10 @@ impl<'a> Thinker<'a> {
             ride().or_else(|| self.search(who, &line, &ending, inflation, others, meter))
         });
         let lead = Lead::along(&line[1..]);
-        let found = match self.view.legs {
-            Some(legs) => found.and_then(|found| {
-                let task = tasks::Task::Footsteps;
-                meter.time(task, |meter| self.stepped(who, legs, old, &lead, found, &ending, meter))
-            }),
-            None => found,
-        };
+        let aims = Aims { old, lead: &lead, ending: &ending };
+        let found = meter.time(tasks::Task::Footsteps, |meter| {
+            found.and_then(|found| self.stepped(who, found, &aims, meter))
+        });
         let plan = self.outcome(who, old, &lead, found, event);
         let plan = Plan { way, line, goal: wide(self.view.goal(who.row)), served: self.view.now, ..plan };
         let patience = f64::from(self.params.patience);

@@ -26,20 +26,19 @@ struct Footing {
     start: Start,
 }
 
+/// What steps are for: what was planned before, and what is left of the way.
+pub(super) struct Aims<'a> {
+    pub old: &'a Plan,
+    pub lead: &'a Lead,
+    pub ending: &'a Ending,
+}
+
 impl Thinker<'_> {
-    /// Steps along a path, the path that they make, and whether it leads to the goal.
-    #[allow(clippy::too_many_arguments)]
-    pub fn stepped(
-        &self,
-        who: &Who<'_>,
-        legs: &Legs,
-        old: &Plan,
-        lead: &Lead,
-        found: Found,
-        ending: &Ending,
-        meter: &mut Meter,
-    ) -> Option<Found> {
-        let footing = self.footing(who, legs, old)?;
+    /// T(Σ5): steps along a path, the path that they make, and whether it leads to the goal. For those without legs the path is all.
+    pub fn stepped(&self, who: &Who<'_>, found: Found, aims: &Aims<'_>, meter: &mut Meter) -> Option<Found> {
+        let Some(legs) = self.view.legs else { return Some(found) };
+        let Aims { old, lead, ending } = *aims;
+        let footing = self.footing(who, legs)?;
         let left = |at| (lead.distance(&who.ground.space, at) - ending.goal_radius).max(0.0);
         let horizon = self.view.now + f64::from(self.params.footing);
         let errand = Errand {
@@ -64,21 +63,19 @@ impl Thinker<'_> {
     }
 
     /// Where steps can be planned from; nowhere where the motion chooses the next one in this very step of the simulation.
-    fn footing(&self, who: &Who<'_>, legs: &Legs, old: &Plan) -> Option<Footing> {
+    fn footing(&self, who: &Who<'_>, legs: &Legs) -> Option<Footing> {
         let (now, next) = (self.view.now, self.view.now + self.view.tick);
-        let Some(mut gait) = self.view.feet.of(who.id).copied() else { return None };
+        let mut gait = self.view.feet.of(who.id).copied()?;
         let ended = gait.finish(now);
-        let planned = |begin: f64| old.steps.iter().find(|step| (step.begin - begin).abs() < ON_TIME).copied();
-        let taken = match gait.step {
-            Some(step) => Some(step),
-            None => planned(now).filter(|_| old.valid),
-        };
+        // As the motion sees it, whatever has been decided since.
+        let plan = self.view.plans.of(who.id);
+        let planned = || plan.steps.iter().find(|step| (step.begin - now).abs() < ON_TIME).copied();
+        let taken = gait.step.or_else(|| planned().filter(|_| plan.valid));
         let Some(step) = taken else {
             // Somebody who walks without a plan is not told where its next foot goes.
-            return ended.is_none().then(|| Footing {
-                steps: Vec::new(),
-                start: Start::standing(next, who.at, &gait),
-            });
+            return ended
+                .is_none()
+                .then(|| Footing { steps: Vec::new(), start: Start::standing(next, who.at, &gait) });
         };
         gait.take(step);
         let (at, velocity) = step.at(legs, step.end);
@@ -91,7 +88,12 @@ impl Thinker<'_> {
     }
 
     /// The way of the body until the plan begins.
-    fn before(&self, who: &Who<'_>, legs: &Legs, footing: &Footing) -> impl Iterator<Item = (f64, glam::DVec2)> {
+    fn before(
+        &self,
+        who: &Who<'_>,
+        legs: &Legs,
+        footing: &Footing,
+    ) -> impl Iterator<Item = (f64, glam::DVec2)> {
         let (now, tick, begin) = (self.view.now, self.view.tick, footing.start.time);
         let (legs, step, here) = (*legs, footing.steps.first().copied(), who.at);
         let count = ((begin - now) / tick - ON_TIME).ceil().max(0.0) as u32;

@@ -134,9 +134,7 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
     let renew = if view.legs.is_some() { params.renew.min(params.footing / 2.0) } else { params.renew };
     // Steps are planned for less time, and whoever stands before a river would think about it all the time.
     let may_rest = is_blocked || view.legs.is_some();
-    if !plan.reaches
-        && plan.end() - view.now < f64::from(renew)
-        && (!may_rest || waited >= LOOK_AGAIN - 1e-9)
+    if !plan.reaches && plan.end() - view.now < f64::from(renew) && (!may_rest || waited >= LOOK_AGAIN - 1e-9)
     {
         return Some(Event::Ending);
     }

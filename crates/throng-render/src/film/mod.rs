@@ -12,7 +12,7 @@ use crate::colour::{Colour, Theme};
 use crate::layout::{MARGIN, Stage};
 use crate::page::{Anchor, Shape};
 use crate::trails::Paint;
-use crate::{ColourBy, PictureOptions, bodies, font, furniture, raster};
+use crate::{ColourBy, PictureOptions, bodies, feet, font, furniture, raster};
 use canvas::Canvas;
 use rayon::prelude::*;
 use std::ops::Range;

@@ -88,7 +88,8 @@ impl Simulation {
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
         self.plan.wall_range = horizon * world.fastest + world.widest;
         world.set_walls(walls(&self.plan.map, world.origin, self.plan.wall_range));
-        let gaps = self.plan.gaps.iter().map(|ring| ring.iter().map(|&corner| corner - world.origin).collect());
+        let gaps =
+            self.plan.gaps.iter().map(|ring| ring.iter().map(|&corner| corner - world.origin).collect());
         world.set_ground(self.stages.bodies.legs(), Gaps::new(gaps.collect::<Vec<_>>()));
         world.set_terrain(terrain(&self.plan.map, world.origin));
         self.pool.install(|| world.settle());

@@ -74,7 +74,8 @@ const fn standing() -> [Action; 31] {
     }
     while count < 30 {
         let other = count - 18;
-        all[count] = Action::new(1 + (other / 6) as u8, turns[other / 2 % 3], Turn::To(1 + (other % 2) as u8));
+        all[count] =
+            Action::new(1 + (other / 6) as u8, turns[other / 2 % 3], Turn::To(1 + (other % 2) as u8));
         count += 1;
     }
     all

@@ -33,7 +33,7 @@ use actions::{Action, STANDING, Turn, WALKING};
 use glam::{DVec2, IVec2};
 use stride::{Came, Stand};
 use throng_core::geom::Swing;
-use throng_core::world::{Footprint, Footstep, Gaps, Gait, Legs, PERIODS, Side};
+use throng_core::world::{Footprint, Footstep, Gait, Gaps, Legs, PERIODS, Side};
 
 /// Between the lines that places are rounded to, m: after thirty steps one is 2 mm off at most.
 pub const LATTICE: f64 = 1.0 / 8192.0;
@@ -115,8 +115,8 @@ pub struct Errand<'a> {
     pub left: &'a dyn Fn(DVec2) -> f64,
 }
 
-/// So long after the horizon nobody goes on, s: a river that was begun must be crossed.
-const BEYOND: f64 = 6.0;
+/// A plan is at most so many times as long as its horizon: a river that was begun must be crossed.
+const BEYOND: f64 = 2.0;
 /// At least so long one must be able to stand at the end of a plan, s.
 const REST: f64 = 6.0;
 /// A second that one stands at the end of a plan, before the horizon, costs so many times one of standing.
@@ -161,6 +161,7 @@ struct Made {
     way: DVec2,
     /// From where the body is at the beginning.
     pivot: DVec2,
+    velocity: DVec2,
     leaves: DVec2,
     heading: u8,
     speed: u8,
@@ -193,7 +194,8 @@ impl<'a> Footstepping<'a> {
             speed: if start.support.is_some() { speed.max(1) } else { 0 },
             // At the preferred speed, where a metre is cheapest. A little less, for what rounding does.
             per_metre: 2.0 * walker.per_second / walker.preferred * (1.0 - 1e-3),
-            spare: (errand.left)(start.at) - FURTHEST * walker.preferred * (errand.horizon - start.time).max(0.0),
+            spare: (errand.left)(start.at)
+                - FURTHEST * walker.preferred * (errand.horizon - start.time).max(0.0),
         }
     }
 
@@ -235,7 +237,9 @@ impl<'a> Footstepping<'a> {
     /// What an action does to somebody with a velocity, a heading and a speed, who stands on a foot next. `None` where it has no such speed.
     fn made(&self, velocity: DVec2, (heading, speed): (u8, u8), next: Side, action: Action) -> Option<Made> {
         let to_speed = match action.speed {
-            Turn::By(change) => u8::try_from(i16::from(speed) + i16::from(change)).ok().filter(|&to| to > 0)?,
+            Turn::By(change) => {
+                u8::try_from(i16::from(speed) + i16::from(change)).ok().filter(|&to| to > 0)?
+            }
             Turn::To(to) => to,
         };
         if to_speed > self.fastest {
@@ -251,7 +255,16 @@ impl<'a> Footstepping<'a> {
         let cost = swing.time * (self.walker.per_second + per_speed_squared * pace * pace)
             + self.walker.per_change_squared * change.length_squared()
             + action.unusual();
-        Some(Made { way, pivot, leaves, heading: to_heading, speed: to_speed, period: action.period as usize, cost })
+        Some(Made {
+            way,
+            pivot,
+            velocity,
+            leaves,
+            heading: to_heading,
+            speed: to_speed,
+            period: action.period as usize,
+            cost,
+        })
     }
 
     /// The feet of somebody who stands, whose body is at a place: as it began, or after a stop.
@@ -324,7 +337,8 @@ impl<'a> Footstepping<'a> {
         if stride.time >= self.last() {
             return None;
         }
-        let next = if stride.speed == 0 { self.from_rest(stride, action) } else { self.onto_foot(stride, action) };
+        let next =
+            if stride.speed == 0 { self.from_rest(stride, action) } else { self.onto_foot(stride, action) };
         let (next, cost) = next?;
         let charge = if self.ends_on_the_way(next) { self.least(next) + self.idle(next) } else { 0.0 };
         Some((next, (cost + charge) as f32))
@@ -350,7 +364,9 @@ impl<'a> Footstepping<'a> {
         if action.speed == Turn::To(0) {
             let time = self.swings[0].time;
             let waited = Stride { time: stride.time + self.ticks[0], ..stride };
-            return self.is_free(at, at, &waited, stride.time, 0.0).then(|| (waited, time * self.walker.per_second));
+            return self
+                .is_free(at, at, &waited, stride.time, 0.0)
+                .then(|| (waited, time * self.walker.per_second));
         }
         let made = self.made(DVec2::ZERO, (stride.heading, 0), Side::Right, action)?;
         let stand = self.stand(stride);
@@ -402,15 +418,35 @@ impl<'a> Footstepping<'a> {
         let (middle, to) = (at + swing.middle(made.pivot, made.way), at + made.way);
         let walls = self.ground.clearance;
         let bulge = swing.bulge(made.pivot, made.way);
-        walls.lets_by(at, middle) && walls.lets_by(middle, to) && self.is_free(at, to, next, begin, bulge)
+        walls.lets_by(at, middle)
+            && walls.lets_by(middle, to)
+            && (self.is_free(at, to, next, begin, bulge) || self.is_free_by_and_by(at, made, begin))
+    }
+
+    /// The same for the way as it is, from one step of the simulation to the next: for whoever is close to somebody.
+    fn is_free_by_and_by(&self, at: DVec2, made: &Made, begin: u16) -> bool {
+        let (pendulum, tick) = (self.ground.legs.pendulum(), self.walker.tick);
+        let place = |ticks: u16| {
+            let time = f64::from(ticks) * tick;
+            pendulum.after(at + made.pivot, at, made.velocity, time).0
+        };
+        let radius = self.ground.clearance.radius() + APART;
+        (0..self.ticks[made.period]).all(|piece| {
+            let [from, to] = [piece, piece + 1].map(place);
+            let [begin, end] = [begin + piece, begin + piece + 1].map(|time| self.seconds(time));
+            !self.meets(&Passage { from, to, begin, end }, radius)
+        })
+    }
+
+    fn meets(&self, passage: &Passage, radius: f64) -> bool {
+        self.ground.published.meets(passage, radius, |body, path| {
+            Some(body) != self.ground.own && self.ground.exceptions.count(body, path, passage)
+        })
     }
 
     fn is_free(&self, from: DVec2, to: DVec2, next: &Stride, begin: u16, bulge: f64) -> bool {
         let passage = Passage { from, to, begin: self.seconds(begin), end: self.seconds(next.time) };
-        let radius = self.ground.clearance.radius() + APART + bulge;
-        !self.ground.published.meets(&passage, radius, |body, path| {
-            Some(body) != self.ground.own && self.ground.exceptions.count(body, path, &passage)
-        })
+        !self.meets(&passage, self.ground.clearance.radius() + APART + bulge)
     }
 
     fn has_arrived(&self, stride: Stride) -> bool {
@@ -419,7 +455,18 @@ impl<'a> Footstepping<'a> {
 
     /// Whether a plan may end here without having arrived.
     fn ends_on_the_way(&self, stride: Stride) -> bool {
-        stride.speed == 0 && stride.time > 0 && !self.has_arrived(stride) && self.can_rest(stride)
+        stride.speed == 0
+            && stride.time > 0
+            && !self.has_arrived(stride)
+            && self.can_turn(stride)
+            && self.can_rest(stride)
+    }
+
+    /// Whether there is ground for a step in any direction: who stands on a stone, or at the very edge of a bank, may have no way on.
+    fn can_turn(&self, stride: Stride) -> bool {
+        let (at, room) = (self.at(stride), self.ground.legs.longest);
+        let corners = [(-room, -room), (room, -room), (room, room), (-room, room)];
+        !self.ground.gaps.touch(&corners.map(|(x, y)| at + DVec2::new(x, y)))
     }
 
     /// What it costs to do nothing until the horizon.
@@ -431,15 +478,12 @@ impl<'a> Footstepping<'a> {
         let (at, begin) = (self.at(stride), self.seconds(stride.time));
         let end = self.errand.rest_until.max(begin + REST);
         let passage = Passage { from: at, to: at, begin, end };
-        let radius = self.ground.clearance.radius() + APART;
-        !self.ground.published.meets(&passage, radius, |body, path| {
-            Some(body) != self.ground.own && self.ground.exceptions.count(body, path, &passage)
-        })
+        !self.meets(&passage, self.ground.clearance.radius() + APART)
     }
 
     /// The last time at which anybody does anything.
     fn last(&self) -> u16 {
-        let ticks = (self.errand.horizon + BEYOND - self.start.time) / self.walker.tick;
+        let ticks = BEYOND * (self.errand.horizon - self.start.time) / self.walker.tick;
         ticks.clamp(0.0, f64::from(u16::MAX / 2)) as u16
     }
 
@@ -495,7 +539,9 @@ impl<'a> Footstepping<'a> {
         let (action, side) = match to.came {
             Came::Start => return None,
             Came::Shift { action, .. } => (STANDING[action as usize], Side::Right),
-            Came::First { action } | Came::Step { action, .. } => (WALKING[action as usize], from.support.other()),
+            Came::First { action } | Came::Step { action, .. } => {
+                (WALKING[action as usize], from.support.other())
+            }
         };
         Some((self.made(self.velocity(from), (from.heading, from.speed), side, action)?, action, side))
     }
@@ -533,7 +579,12 @@ impl<'a> Footstepping<'a> {
             Came::Start => return None,
             Came::First { action } => {
                 let (from, side) = ((self.heading, self.speed), stride.support);
-                (from, side.other(), action, self.made(self.start.velocity, from, side, WALKING[action as usize])?)
+                (
+                    from,
+                    side.other(),
+                    action,
+                    self.made(self.start.velocity, from, side, WALKING[action as usize])?,
+                )
             }
             Came::Shift { heading, stand, action } => {
                 let made = self.made(DVec2::ZERO, (heading, 0), Side::Right, STANDING[action as usize])?;

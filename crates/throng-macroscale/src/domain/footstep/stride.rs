@@ -58,7 +58,8 @@ impl Hash for Stride {
             }
             Came::Step { heading, speed, action } => (5, heading, speed, action),
         };
-        let came = u64::from(kind) << 24 | u64::from(heading) << 16 | u64::from(speed) << 8 | u64::from(action);
+        let came =
+            u64::from(kind) << 24 | u64::from(heading) << 16 | u64::from(speed) << 8 | u64::from(action);
         let now = u64::from(self.heading) << 9 | u64::from(self.speed) << 1 | self.support as u64;
         hasher.write_u64(came << 32 | now << 16 | u64::from(self.time));
     }

@@ -52,7 +52,9 @@ fn plan(place: &Place, goal: DVec2, horizon: f64) -> Option<(Replayed, u64)> {
     let settings = Settings { inflation: 2.0, ..Settings::default() };
     let mut search = Guided::new(settings, Aim::Ends, &[domain.root()], tunnel);
     let mut left = 4000;
-    while left > 0 && matches!(search.improve(&Reversed(&domain), Budget::expansions(left)), Status::OutOfBudget { .. }) {
+    while left > 0
+        && matches!(search.improve(&Reversed(&domain), Budget::expansions(left)), Status::OutOfBudget { .. })
+    {
         left = 4000_u64.saturating_sub(search.effort().expansions);
     }
     let mut states = Vec::new();
@@ -114,7 +116,9 @@ fn about_thirty_five_steps_are_tried_from_each_state() {
         let from = (state.heading, state.speed);
         let next = if state.speed == 0 { Side::Right } else { state.support.other() };
         let actions = domain.actions(state);
-        let tried = actions.iter().filter(|&&action| domain.made(domain.velocity(state), from, next, action).is_some());
+        let tried = actions
+            .iter()
+            .filter(|&&action| domain.made(domain.velocity(state), from, next, action).is_some());
         let tried = tried.count();
         assert!((25..=45).contains(&tried), "{tried} from {state:?}");
         let mut edges = Vec::new();
@@ -141,7 +145,9 @@ fn one_walks_straight_on_and_stands_at_the_goal() {
 fn stones_too_small_for_a_body_are_walked_over() {
     let mut gaps = vec![rectangle([2.0, -20.0], [5.0, -0.3]), rectangle([2.0, 0.3], [5.0, 20.0])];
     // Stones of 0.4 m, 0.25 m apart.
-    gaps.extend((0..5).map(|stone| 2.0 + 0.65 * f64::from(stone)).map(|x| rectangle([x, -0.3], [x + 0.25, 0.3])));
+    gaps.extend(
+        (0..5).map(|stone| 2.0 + 0.65 * f64::from(stone)).map(|x| rectangle([x, -0.3], [x + 0.25, 0.3])),
+    );
     let place = Place::new(gaps, &[], Vec::new());
     let (replayed, expansions) = plan(&place, DVec2::new(8.0, 0.0), 20.0).unwrap();
     check(&replayed, &place);
@@ -152,7 +158,7 @@ fn stones_too_small_for_a_body_are_walked_over() {
     let (replayed, _) = plan(&place, DVec2::new(8.0, 0.0), 6.0).unwrap();
     check(&replayed, &place);
     let end = replayed.path.last().unwrap().1;
-    assert!((1.2..2.1).contains(&end.x), "{end}");
+    assert!((0.3..1.2).contains(&end.x), "{end}");
 }
 
 #[test]
