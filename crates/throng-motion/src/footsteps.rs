@@ -13,6 +13,7 @@
 use crate::Motion;
 use glam::{DVec2, Vec2};
 use rayon::prelude::*;
+use std::f64::consts::FRAC_1_SQRT_2;
 use throng_core::CHUNK;
 use throng_core::geom::at_most;
 use throng_core::handover::{Commands, Moves};
@@ -49,8 +50,8 @@ const TURNS: [(f64, f64); 7] = [
     (0.0, 1.0),
     (0.382_683_432_365_089_8, 0.923_879_532_511_286_7),
     (-0.382_683_432_365_089_8, 0.923_879_532_511_286_7),
-    (0.707_106_781_186_547_6, 0.707_106_781_186_547_6),
-    (-0.707_106_781_186_547_6, 0.707_106_781_186_547_6),
+    (FRAC_1_SQRT_2, FRAC_1_SQRT_2),
+    (-FRAC_1_SQRT_2, FRAC_1_SQRT_2),
     (1.0, 0.0),
     (-1.0, 0.0),
 ];

@@ -338,7 +338,7 @@ impl<'a> Footstepping<'a> {
             return None;
         }
         let next =
-            if stride.speed == 0 { self.from_rest(stride, action) } else { self.onto_foot(stride, action) };
+            if stride.speed == 0 { self.set_off(stride, action) } else { self.onto_foot(stride, action) };
         let (next, cost) = next?;
         let charge = if self.ends_on_the_way(next) { self.least(next) + self.idle(next) } else { 0.0 };
         Some((next, (cost + charge) as f32))
@@ -358,7 +358,7 @@ impl<'a> Footstepping<'a> {
     }
 
     /// Waiting, or shifting one's weight to set off. The left foot swings first.
-    fn from_rest(&self, stride: Stride, index: u8) -> Option<(Stride, f64)> {
+    fn set_off(&self, stride: Stride, index: u8) -> Option<(Stride, f64)> {
         let action = STANDING[index as usize];
         let at = self.at(stride);
         if action.speed == Turn::To(0) {
@@ -366,7 +366,7 @@ impl<'a> Footstepping<'a> {
             let waited = Stride { time: stride.time + self.ticks[0], ..stride };
             return self
                 .is_free(at, at, &waited, stride.time, 0.0)
-                .then(|| (waited, time * self.walker.per_second));
+                .then_some((waited, time * self.walker.per_second));
         }
         let made = self.made(DVec2::ZERO, (stride.heading, 0), Side::Right, action)?;
         let stand = self.stand(stride);
