@@ -212,7 +212,12 @@ impl<'a> Walker<'a> {
                 support: Side::Right,
             })
         };
-        SHARES.iter().filter(|share| **share > 0.0).find_map(shift)
+        let shifted = SHARES.iter().filter(|share| **share > 0.0).find_map(shift);
+        if shifted.is_none() {
+            // Feet that one stopped dead on may hold it in no direction: they are put side by side first.
+            self.stand_anew(gait);
+        }
+        shifted
     }
 
     /// Feet of somebody who was pushed while it stood, or who stands askew, come after.
@@ -221,6 +226,10 @@ impl<'a> Walker<'a> {
         if self.legs.hold(&gait.feet, self.here) && middle.distance(self.here) < SHUFFLE + self.legs.width {
             return;
         }
+        self.stand_anew(gait);
+    }
+
+    fn stand_anew(&self, gait: &mut Gait) {
         let anew = Gait::standing(self.legs, self.here, gait.along(), self.view.now);
         if anew.feet.iter().all(|foot| self.legs.has_ground(foot, self.view.gaps, 0.0)) {
             *gait = anew;

@@ -180,7 +180,9 @@ fn neither_the_order_of_agents_nor_their_cohorts_matter() {
         let apart = paths(&(begin + &cohort("some", some) + &cohort("others", others)));
         for (place, (a, b)) in forwards.iter().zip(&apart).enumerate() {
             let off = a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
-            assert!(a.len() == b.len() && off < 1e-4, "{name}: agent {place} is {off} m off");
+            // Over a foot whatever differs in the last bit grows fivefold with every step, until the next foot makes up for it.
+            let most = if name.ends_with(" footsteps") { 1e-2 } else { 1e-4 };
+            assert!(a.len() == b.len() && off < most, "{name}: agent {place} is {off} m off");
         }
     }
 }

@@ -119,6 +119,8 @@ pub struct Errand<'a> {
 const BEYOND: f64 = 2.0;
 /// At least so long one must be able to stand at the end of a plan, s.
 const REST: f64 = 6.0;
+/// So many of the longest steps there is ground around whoever stands on the way.
+const RUN_UP: f64 = 1.5;
 /// A second that one stands at the end of a plan, before the horizon, costs so many times one of standing.
 const IDLE: f64 = 3.0;
 /// What is further than one gets within the horizon at so many times the preferred speed is as far for all plans.
@@ -462,9 +464,10 @@ impl<'a> Footstepping<'a> {
             && self.can_rest(stride)
     }
 
-    /// Whether there is ground for a step in any direction: who stands on a stone, or at the very edge of a bank, may have no way on.
+    /// Whether there is ground for a few steps in any direction: who stands on a stone, or at the very edge of a bank, may have no way
+    /// on, and whoever comes to a river has to find its first stone from a run-up.
     fn can_turn(&self, stride: Stride) -> bool {
-        let (at, room) = (self.at(stride), self.ground.legs.longest);
+        let (at, room) = (self.at(stride), RUN_UP * self.ground.legs.longest);
         let corners = [(-room, -room), (room, -room), (room, room), (-room, room)];
         !self.ground.gaps.touch(&corners.map(|(x, y)| at + DVec2::new(x, y)))
     }
