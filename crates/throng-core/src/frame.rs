@@ -1,5 +1,6 @@
 //! What a simulation shows of one moment: borrowed columns, nothing copied.
 
+use crate::world::Planted;
 use glam::DVec2;
 
 /// The crowd at one moment. Rows are in the engine's order (sorted in space), not by id.
@@ -23,6 +24,8 @@ pub struct Frame<'a> {
     pub vy: &'a [f32],
     /// Which cohort, by its place in the scenario file.
     pub cohort: &'a [u16],
+    /// Feet that were put down in the last step, by id, m from `origin`.
+    pub planted: &'a [Planted],
 }
 
 impl Frame<'_> {

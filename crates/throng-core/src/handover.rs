@@ -1,6 +1,6 @@
 //! What one stage hands to the next: columns in the rows' order of this step, kept from step to step.
 
-use crate::world::{Detour, Flow, Jam, PlanChange, RouteChange};
+use crate::world::{Detour, Flow, Gait, Jam, PlanChange, RouteChange};
 use glam::Vec2;
 
 /// From the macroscale, adapted by the mesoscale: the velocity an agent would like to have, m/s.
@@ -109,6 +109,8 @@ pub struct Moves {
     pub vx: Vec<f32>,
     /// m/s.
     pub vy: Vec<f32>,
+    /// What feet do. Only a motion that has such makes room for it.
+    pub feet: Vec<Option<Gait>>,
 }
 
 macro_rules! sized {

@@ -46,6 +46,21 @@ impl Line {
         Line { points, times }
     }
 
+    /// λ from space-time, with the times that its plan has.
+    pub fn passed(path: impl IntoIterator<Item = (f64, DVec2)>) -> Line {
+        let mut line = Line::default();
+        for (time, point) in path {
+            // Whoever waits passes a place when it goes on.
+            if line.points.last() == Some(&point) {
+                line.times.pop();
+            } else {
+                line.points.push(point);
+            }
+            line.times.push(time);
+        }
+        line
+    }
+
     /// How long it is, m.
     pub fn length(&self) -> f64 {
         self.points.windows(2).map(|pair| pair[0].distance(pair[1])).sum()

@@ -1,6 +1,7 @@
 //! The crowd at one moment: bodies in their true size, each with the way it came.
 
 use crate::ColourBy;
+use crate::feet;
 use crate::furniture::Key;
 use crate::layout::Stage;
 use crate::page::{Path, Shape};
@@ -43,6 +44,8 @@ pub(crate) fn draw(stage: &mut Stage<'_>, time: f64) -> Key {
         });
     }
     stage.page.shapes.extend(tails);
+    let prints = feet::recent(stage, &paint, time);
+    stage.page.shapes.extend(prints);
     for (track, body) in &present {
         let radius = radius(stage, track);
         let fill = Some(paint.body(stage, track, body.row));

@@ -113,6 +113,9 @@ pub(crate) struct Theme {
     pub(crate) floor: Colour,
     pub(crate) wall: Colour,
     pub(crate) wall_edge: Colour,
+    /// Where there is no ground.
+    pub(crate) gap: Colour,
+    pub(crate) gap_edge: Colour,
     pub(crate) ink: Colour,
     pub(crate) faint_ink: Colour,
 }
@@ -124,6 +127,8 @@ impl Theme {
         floor: Colour::hex(0xffffff),
         wall: Colour::hex(0xd3d5d8),
         wall_edge: Colour::hex(0x84888f),
+        gap: Colour::hex(0xd9e8f2),
+        gap_edge: Colour::hex(0xa9c4d6),
         ink: Colour::hex(0x22252a),
         faint_ink: Colour::hex(0x6b7078),
     };
@@ -134,6 +139,8 @@ impl Theme {
         floor: Colour::hex(0x1a1e24),
         wall: Colour::hex(0x3a4049),
         wall_edge: Colour::hex(0x6d7580),
+        gap: Colour::hex(0x17293a),
+        gap_edge: Colour::hex(0x35526b),
         ink: Colour::hex(0xe8eaed),
         faint_ink: Colour::hex(0x9aa1ab),
     };

@@ -4,7 +4,7 @@ use crate::colour::{self, Colour, Ramp};
 use crate::layout::{MARGIN, Stage, round_below};
 use crate::page::{Anchor, Path, Shape};
 use crate::trails::{Mark, cross};
-use crate::{Kind, bodies, font};
+use crate::{Kind, bodies, feet, font};
 
 /// What has to be explained.
 pub(crate) struct Key {
@@ -176,6 +176,7 @@ impl<'s, 'a> Legend<'s, 'a> {
                 Mark::Start => "start",
                 Mark::End => "end",
                 Mark::Goal => "goal",
+                Mark::Feet => "left and right foot",
             };
             if self.right - font::width(name, LABEL * unit) - sign < self.left_end {
                 return;
@@ -194,6 +195,13 @@ impl<'s, 'a> Legend<'s, 'a> {
             Mark::Start => self.stage.push(ring(None, Some((ink, 1.4 * unit)))),
             Mark::End => self.stage.push(ring(Some(ink), None)),
             Mark::Goal => cross(self.stage, centre, 3.6 * unit, ink),
+            Mark::Feet => {
+                let [x, y] = centre;
+                let foot = |x: f32, left| feet::sole([x, y].into(), [0.0, -1.0].into(), 12.0 * unit, left);
+                self.stage.push(Shape::Area { path: foot(x - 4.0 * unit, true), fill: ink });
+                let path = foot(x + 4.0 * unit, false);
+                self.stage.push(Shape::Line { path, colour: ink, width: unit, round: true });
+            }
         }
     }
 

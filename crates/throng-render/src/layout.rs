@@ -128,6 +128,19 @@ impl<'a> Stage<'a> {
         for (path, width) in [(holes, thin), (outer, thick), (lines, thick)] {
             self.push(Shape::Line { path, colour: edge, width, round: true });
         }
+        self.gaps();
+    }
+
+    /// One by one: where they overlap, even and odd would make ground of it. Edges first, so that none show where gaps join.
+    fn gaps(&mut self) {
+        let gaps: Vec<Path> = self.run.info.gaps.iter().map(|ring| self.rings(&[ring])).collect();
+        for path in &gaps {
+            let (path, colour) = (path.clone(), self.theme.gap_edge);
+            self.push(Shape::Line { path, colour, width: 2.4 * self.unit, round: true });
+        }
+        for path in gaps {
+            self.push(Shape::Area { path, fill: self.theme.gap });
+        }
     }
 
     fn rings(&self, rings: &[&Ring]) -> Path {
@@ -161,6 +174,7 @@ fn extent(run: &Run, geometry: &Geometry, kind: Kind) -> (Vec2, Vec2) {
         all.iter().flat_map(|geometry| &geometry.polygons).flat_map(|polygon| polygon.iter().skip(outer));
     rings
         .chain(&geometry.lines)
+        .chain(&run.info.gaps)
         .flatten()
         .for_each(|point| add((DVec2::from_array(*point) - run.origin).as_vec2()));
     let size = (high - low).max_element().max(2.0);

@@ -12,6 +12,7 @@
 
 mod bodies;
 mod colour;
+mod feet;
 mod film;
 mod font;
 mod furniture;

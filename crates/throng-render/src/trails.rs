@@ -2,6 +2,7 @@
 
 use crate::ColourBy;
 use crate::colour::{self, Colour};
+use crate::feet;
 use crate::furniture::{Bar, Key};
 use crate::layout::{Stage, round_above};
 use crate::page::{Part, Path, Shape};
@@ -50,7 +51,9 @@ pub(crate) fn draw(stage: &mut Stage<'_>) -> Key {
             round: paint.few,
         });
     }
-    let marks = marks(stage, &paint);
+    let has_feet = feet::draw(stage, &paint);
+    let mut marks = marks(stage, &paint);
+    marks.extend(has_feet.then_some(Mark::Feet));
     paint.key(stage, marks)
 }
 
@@ -163,6 +166,7 @@ pub(crate) enum Mark {
     Start,
     End,
     Goal,
+    Feet,
 }
 
 fn trail(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>, pieces: &mut Vec<Piece>) {

@@ -56,6 +56,7 @@ const FILES: &[(&str, &str)] = files! {
     "papers/multi-domain-lanes"
     "papers/multi-domain-four-way"
     "papers/multi-domain-goals"
+    "papers/multi-domain-stepping-stones"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

@@ -13,7 +13,7 @@ use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
 use throng_microscale::{Hrvo, Hybrid, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo};
-use throng_motion::{AccelerationLimited, Holonomic, Motion, Separation};
+use throng_motion::{AccelerationLimited, Footsteps, Holonomic, Motion, Separation};
 
 /// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -168,8 +168,13 @@ static MESOSCALE: LazyLock<Vec<Model<BuildMesoscale>>> = LazyLock::new(|| {
     vec![mesoscale_model::<Groups, Perception>(HE), mesoscale_model::<Density, LookAhead>(LONG)]
 });
 
-static MOTION: LazyLock<Vec<Model<BuildMotion>>> =
-    LazyLock::new(|| vec![motion_model::<Holonomic>(SNAPE), motion_model::<AccelerationLimited>("")]);
+static MOTION: LazyLock<Vec<Model<BuildMotion>>> = LazyLock::new(|| {
+    vec![
+        motion_model::<Holonomic>(SNAPE),
+        motion_model::<AccelerationLimited>(""),
+        motion_model::<Footsteps>(KAPADIA),
+    ]
+});
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let macroscale = MACROSCALE.iter().map(|model| model.entry.clone());

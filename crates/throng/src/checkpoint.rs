@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng_core::world::World;
 
-const MAGIC: &[u8; 8] = b"throngC5";
+const MAGIC: &[u8; 8] = b"throngC6";
 
 /// How the checkpoints of all versions begin; the next byte tells them apart.
 const FAMILY: &[u8; 7] = b"throngC";

@@ -3,7 +3,7 @@
 use glam::{DVec2, Vec2};
 use serde::Serialize;
 use throng_core::geom;
-use throng_core::world::{Guide, View};
+use throng_core::world::{Footprint, Guide, Side, View};
 use throng_macroscale::multi_domain::{Event, Explained};
 use throng_mesoscale::{Look, Perceived, PerceivedGroup};
 use throng_microscale::{Perception, Seen};
@@ -56,7 +56,7 @@ pub struct Explanation {
 /// A task of an agent: what it has planned in a domain.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskPlan {
-    /// `navmesh`, `dynamic-navmesh`, `grid` or `space-time`.
+    /// `navmesh`, `dynamic-navmesh`, `grid`, `space-time` or `footsteps`.
     pub domain: &'static str,
     /// `holds`, or what asks for another plan: `invalid`, `agent`, `ending`, `improve`.
     pub status: &'static str,
@@ -70,6 +70,21 @@ pub struct TaskPlan {
     pub times: Vec<f64>,
     /// Half the width of the tunnel that it was found in, m; none where there was no search.
     pub tunnel: Option<f32>,
+    /// Where a search looks that plans now; nowhere where none is needed.
+    pub seen: Vec<[f64; 2]>,
+    /// The feet that the plan puts down, in order.
+    pub prints: Vec<Print>,
+}
+
+/// A foot on the ground.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Print {
+    /// Its middle.
+    pub at: [f64; 2],
+    /// From heel to toe, rad from east, counter-clockwise.
+    pub heading: f64,
+    /// Whether it is the left one.
+    pub left: bool,
 }
 
 /// A field around an agent, in lines across the way that it wants to go: the first line lies furthest behind it, the first
@@ -240,7 +255,13 @@ fn task_plan(task: Explained, origin: DVec2) -> TaskPlan {
         plan: task.plan.iter().map(|(_, at)| (origin + *at).to_array()).collect(),
         times: task.plan.iter().filter_map(|(time, _)| *time).collect(),
         tunnel: task.tunnel,
+        seen: task.seen.iter().map(|at| (origin + *at).to_array()).collect(),
+        prints: task.prints.iter().map(|foot| print(foot, origin)).collect(),
     }
+}
+
+fn print(foot: &Footprint, origin: DVec2) -> Print {
+    Print { at: (origin + foot.at).to_array(), heading: foot.along.to_angle(), left: foot.side == Side::Left }
 }
 
 fn field(perception: &Perception, place: impl Fn(Vec2) -> [f64; 2]) -> PerceptionField {

@@ -87,6 +87,10 @@ fn alone_in_the_open_an_agent_takes_its_preferred_velocity() {
         let mut simulation = simulate(&text);
         // Some motions need a while to get up to speed.
         (0..20).for_each(|_| simulation.step());
+        if name.ends_with(" footsteps") {
+            walks_on_average(&name, &mut simulation);
+            continue;
+        }
         let (id, position, velocity) = crowd(&simulation)[0];
         let preferred = (DVec2::new(60.0, 31.0) - position).normalize().as_vec2() * 1.3;
         assert!(velocity.distance(preferred) < 1e-4, "{name}: {velocity} instead of {preferred}");
@@ -97,6 +101,18 @@ fn alone_in_the_open_an_agent_takes_its_preferred_velocity() {
         );
         assert!(told.chosen == told.preferred && told.neighbors.is_empty(), "{name}: {told:?}");
     }
+}
+
+/// Bodies on feet sway, and are faster at one time of a step than at another: what holds holds of whole steps. Plans
+/// in sixteen headings are a little longer than the straight way.
+fn walks_on_average(name: &str, simulation: &mut Simulation) {
+    (0..20).for_each(|_| simulation.step());
+    let before = crowd(simulation)[0].1;
+    (0..40).for_each(|_| simulation.step());
+    let mean = (crowd(simulation)[0].1 - before) / 4.0;
+    let preferred = (DVec2::new(60.0, 31.0) - before).normalize() * 1.3;
+    let most = if name.starts_with("multi-domain") { 0.15 } else { 0.01 };
+    assert!(mean.distance(preferred) < most, "{name}: {mean} instead of {preferred}");
 }
 
 #[test]
@@ -164,7 +180,9 @@ fn neither_the_order_of_agents_nor_their_cohorts_matter() {
         let apart = paths(&(begin + &cohort("some", some) + &cohort("others", others)));
         for (place, (a, b)) in forwards.iter().zip(&apart).enumerate() {
             let off = a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
-            assert!(a.len() == b.len() && off < 1e-4, "{name}: agent {place} is {off} m off");
+            // Over a foot whatever differs in the last bit grows fivefold with every step, until the next foot makes up for it.
+            let most = if name.ends_with(" footsteps") { 1e-2 } else { 1e-4 };
+            assert!(a.len() == b.len() && off < most, "{name}: agent {place} is {off} m off");
         }
     }
 }
@@ -213,6 +231,7 @@ fn every_parameter_keeps_its_value_and_its_default_is_allowed() {
     let mut checked = Vec::new();
     keeps_its_values::<throng_macroscale::DynamicNavmesh>(&mut checked);
     keeps_its_values::<throng_macroscale::MapField>(&mut checked);
+    keeps_its_values::<throng_macroscale::MultiDomain>(&mut checked);
     keeps_its_values::<throng_mesoscale::Groups>(&mut checked);
     keeps_its_values::<throng_mesoscale::Density>(&mut checked);
     keeps_its_values::<throng_microscale::Vo>(&mut checked);
@@ -223,6 +242,7 @@ fn every_parameter_keeps_its_value_and_its_default_is_allowed() {
     keeps_its_values::<throng_mesoscale::WorldField>(&mut checked);
     keeps_its_values::<throng_microscale::Patience>(&mut checked);
     keeps_its_values::<throng_motion::AccelerationLimited>(&mut checked);
+    keeps_its_values::<throng_motion::Footsteps>(&mut checked);
     keeps_its_values::<throng_motion::Separation>(&mut checked);
     for block in catalog::blocks() {
         assert!(checked.contains(&block.name), "this test has to list the parameters of `{}`", block.name);

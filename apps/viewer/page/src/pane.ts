@@ -560,9 +560,9 @@ function drawTask(context: CanvasRenderingContext2D, pane: Pane, { plan, times, 
   context.lineJoin = context.lineCap = "round";
   if (tunnel) line(2 * tunnel * pane.camera.scale, 0.12);
   dots(seen.map((at) => pane.camera.toPage(at)), 1.2, 0.45);
-  // Finer plans are drawn wider, so that coarse ones under them can be seen.
-  line(times.length > 0 ? 3 : 1.5, 0.9);
-  if (times.length > 0) dots(pages, 3, 1);
+  // Finer plans are drawn wider, so that coarse ones under them can be seen. A line from foot to foot would say nothing.
+  if (prints.length === 0) line(times.length > 0 ? 3 : 1.5, 0.9);
+  if (prints.length === 0 && times.length > 0) dots(pages, 3, 1);
   for (const { at, heading, left } of prints) {
     const [x, y] = pane.camera.toPage(at);
     const long = Math.max(0.13 * pane.camera.scale, 3);

@@ -1,8 +1,10 @@
 //! Plane geometry on `glam` vectors that more than one room needs.
 
 mod cone;
+mod pendulum;
 
 pub use cone::{Cone, Line, MOST_CONES, SLACK, each_free};
+pub use pendulum::{Pendulum, Swing};
 
 use glam::Vec2;
 

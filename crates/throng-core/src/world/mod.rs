@@ -2,7 +2,9 @@
 //! [`World::commit`].
 
 mod agents;
+mod feet;
 mod flow;
+mod gaps;
 mod jam;
 mod movers;
 mod plans;
@@ -10,7 +12,9 @@ mod routes;
 mod terrain;
 
 pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
+pub use feet::{Feet, Footprint, Footstep, Gait, Legs, ON_TIME, PERIODS, Planted, Side};
 pub use flow::{Flow, Stream};
+pub use gaps::Gaps;
 pub use jam::Jam;
 pub use movers::{Link, Mover, MoverState};
 pub use plans::{Plan, PlanChange, Plans};
@@ -93,6 +97,8 @@ pub struct World {
     pub routes: Routes,
     /// Where agents have said that they will be, as far as the macroscale plans in space and time.
     pub plans: Plans,
+    /// Where feet are, as far as bodies move on such.
+    pub feet: Feet,
     /// What all starts and goals so far lie within, m from the world's origin; `None` where nobody has said. Saved, because
     /// whoever has left counts too.
     pub extent: Option<[Vec2; 2]>,
@@ -102,6 +108,11 @@ pub struct World {
     /// Costly ground: rebuilt from the map, never saved.
     #[serde(skip)]
     terrain: Vec<Terrain>,
+    /// Where there is no ground, and what walks over it: rebuilt from the map and the motion, never saved.
+    #[serde(skip)]
+    gaps: Gaps,
+    #[serde(skip)]
+    legs: Option<Legs>,
     #[serde(skip)]
     map_version: u64,
     #[serde(skip)]
@@ -154,6 +165,12 @@ pub struct View<'a> {
     pub routes: &'a Routes,
     /// Where agents have said that they will be.
     pub plans: &'a Plans,
+    /// Where feet are, as far as bodies move on such.
+    pub feet: &'a Feet,
+    /// Legs, where bodies move on such.
+    pub legs: Option<&'a Legs>,
+    /// Where there is no ground for feet. None where bodies move without them: then gaps have walls around.
+    pub gaps: &'a Gaps,
     /// Ground that is harder to walk on than the rest.
     pub terrain: &'a [Terrain],
     /// What all starts and goals so far lie within.
@@ -189,9 +206,12 @@ impl World {
             jam: Jam::default(),
             routes: Routes::default(),
             plans: Plans::default(),
+            feet: Feet::default(),
             extent: None,
             walls: Walls::default(),
             terrain: Vec::new(),
+            gaps: Gaps::default(),
+            legs: None,
             map_version: 0,
             cells: Cells::default(),
             mover_states: Vec::new(),
@@ -223,6 +243,9 @@ impl World {
             jam: &self.jam,
             routes: &self.routes,
             plans: &self.plans,
+            feet: &self.feet,
+            legs: self.legs.as_ref(),
+            gaps: &self.gaps,
             terrain: &self.terrain,
             extent: self.extent,
             movers: &self.mover_states,
@@ -241,6 +264,12 @@ impl World {
     /// Puts other costly ground in the place of what is there.
     pub fn set_terrain(&mut self, terrain: Vec<Terrain>) {
         self.terrain = terrain;
+        self.map_version += 1;
+    }
+
+    /// Says on what legs bodies walk, and where there is no ground for them.
+    pub fn set_ground(&mut self, legs: Option<Legs>, gaps: Gaps) {
+        (self.legs, self.gaps) = (legs, gaps);
         self.map_version += 1;
     }
 
@@ -267,6 +296,9 @@ impl World {
         if let Some(intents) = intents {
             self.agents.detour.copy_from_slice(&intents.detour);
             self.jam = intents.jam.take().unwrap_or_else(|| std::mem::take(&mut self.jam));
+        }
+        if !moves.feet.is_empty() {
+            self.feet.take(&self.agents.id, &moves.feet);
         }
         let any_gone = self.take_moves(moves, commands);
         if any_gone {
@@ -375,6 +407,7 @@ impl World {
         for (row, _) in self.scratch.keep.iter().enumerate().filter(|(_, keep)| !**keep) {
             self.routes.forget(agents.id[row]);
             self.plans.forget(agents.id[row]);
+            self.feet.forget(agents.id[row]);
             self.gone.push(Gone {
                 id: agents.id[row],
                 cohort: agents.cohort[row],
@@ -426,7 +459,8 @@ impl World {
                 .map(|[x, y]| u64::from(x) << 32 | u64::from(y));
             mix(hash ^ mix(cell ^ mix(hold)))
         });
-        mix(present ^ mix(gone ^ mix(self.step)) ^ jam ^ mix(self.routes.hash()) ^ self.plans.hash())
+        let remembered = mix(self.routes.hash()) ^ self.plans.hash() ^ self.feet.hash();
+        mix(present ^ mix(gone ^ mix(self.step)) ^ jam ^ remembered)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Searches live no longer than the step in which they run; what they found is here, so that a checkpoint holds all of it.
 
-use super::mix;
+use super::{Footstep, mix};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,8 @@ pub struct Plan {
     /// Time (s) and place (m from the world's origin), rising in time; straight at an even speed in between. The agent
     /// stands at its last place. Empty before the first plan.
     pub path: Vec<(f64, DVec2)>,
+    /// The steps that make the path, where agents walk by footsteps: one after another, rising in time.
+    pub steps: Vec<Footstep>,
     /// Whether the path ends at the goal.
     pub reaches: bool,
     /// The way to the goal on the mesh that the path follows, m from the world's origin.
@@ -50,6 +52,7 @@ const NOTHING: Plan = Plan {
     serial: 0,
     valid: false,
     path: Vec::new(),
+    steps: Vec::new(),
     reaches: false,
     way: Vec::new(),
     line: Vec::new(),
@@ -83,6 +86,7 @@ impl Plan {
     pub fn bytes(&self) -> usize {
         size_of::<Plan>()
             + self.path.capacity() * size_of::<(f64, DVec2)>()
+            + self.steps.capacity() * size_of::<Footstep>()
             + (self.way.capacity() + self.line.capacity()) * size_of::<DVec2>()
     }
 
@@ -94,6 +98,7 @@ impl Plan {
         let hash = [self.served, self.conflict, self.blocked].into_iter().fold(hash, word);
         let hash = word(word(hash, self.inflation.into()), self.width.into());
         let hash = self.path.iter().fold(place(hash, &self.goal), |hash, (t, at)| word(place(hash, at), *t));
+        let hash = self.steps.iter().fold(hash, |hash, step| step.hash(hash));
         self.way.iter().chain(&self.line).fold(hash, place)
     }
 }
@@ -160,6 +165,7 @@ impl Plans {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::Side;
 
     fn walks() -> Plan {
         let path = vec![(1.0, DVec2::ZERO), (3.0, DVec2::new(4.0, 0.0))];
@@ -177,6 +183,9 @@ mod tests {
     fn every_change_is_seen_by_the_hash_and_a_longer_list_is_not() {
         let mut plans = Plans::default();
         let mut hashes = vec![plans.hash()];
+        let (from, velocity, leaves, pivot) = (DVec2::ZERO, DVec2::X, DVec2::X, DVec2::Y);
+        let (plant, close, support) = (None, None, Side::Left);
+        let step = Footstep { begin: 1.0, end: 1.5, from, velocity, leaves, pivot, plant, close, support };
         let changed = [
             walks(),
             Plan { serial: 2, ..walks() },
@@ -184,6 +193,8 @@ mod tests {
             Plan { reaches: true, ..walks() },
             Plan { way: vec![DVec2::X], ..walks() },
             Plan { goal: DVec2::Y, ..walks() },
+            Plan { steps: vec![step], ..walks() },
+            Plan { steps: vec![Footstep { end: 1.7, ..step }], ..walks() },
             Plan { conflict: 4.0, ..walks() },
             Plan { blocked: 4.0, ..walks() },
             Plan { served: 4.0, ..walks() },

@@ -6,10 +6,12 @@
 //! - [`dynamic_navmesh`]: Σ2, a finer mesh with the density of bodies in its polygons.
 //! - [`grid`]: Σ3, cells with eight neighbours, and bodies where they are now.
 //! - [`space_time`]: Σ4, places, velocities and times, and bodies where they will be.
+//! - [`footstep`]: Σ5, bodies over their feet, and where feet can be put down.
 //!
 //! [`published`] holds where bodies will be, as far as they have said so.
 
 pub mod dynamic_navmesh;
+pub mod footstep;
 pub mod grid;
 pub mod published;
 pub mod space_time;

@@ -33,6 +33,11 @@ impl Frame {
         Frame { left: params.budget as u64, deadline, again: MOST_AGAIN }
     }
 
+    /// For one who is looked at: no clock, whatever the parameters say.
+    pub fn uncounted(params: &MultiDomain) -> Frame {
+        Frame { left: params.budget as u64, deadline: None, again: 0 }
+    }
+
     pub fn is_spent(&self) -> bool {
         match self.deadline {
             Some(deadline) => Instant::now() >= deadline,
@@ -87,8 +92,8 @@ impl Share {
 pub struct Served {
     /// Who.
     pub id: u32,
-    /// s, by domain: Σ1 to Σ4.
-    pub took: [f32; 4],
-    /// Expansions in Σ4.
+    /// s, by domain: Σ1 to Σ5.
+    pub took: [f32; 5],
+    /// Expansions in Σ4 and Σ5.
     pub expansions: u64,
 }

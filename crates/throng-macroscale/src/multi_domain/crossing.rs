@@ -95,7 +95,13 @@ impl Thinker<'_> {
             self.take_platforms(who, &mut trip, &stops[..=last_ride])?;
             self.finish(who, &mut trip, &stops[last_ride + 1..], ending)?;
             let is_free = self.meeting(who, &trip.path, ending.leaves, others).is_none();
-            is_free.then_some(Found { path: trip.path, reaches: true, inflation: 1.0, width: 0.0 })
+            is_free.then_some(Found {
+                path: trip.path,
+                steps: Vec::new(),
+                reaches: true,
+                inflation: 1.0,
+                width: 0.0,
+            })
         })
     }
 

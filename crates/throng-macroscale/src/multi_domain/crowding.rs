@@ -1,8 +1,8 @@
 //! How dense it will be where: φ of Σ2, counted from everybody's plans. Beyond its path somebody is expected to follow its way at
 //! its preferred speed, as the paper has it.
 
-use super::ground::{Ground, Grounds};
 use super::MultiDomain;
+use super::ground::{Ground, Grounds};
 use crate::domain::dynamic_navmesh::Density;
 use crate::navmesh::Terrain;
 use glam::DVec2;

@@ -6,9 +6,11 @@ use super::crowding::{Asker, Crowding};
 use super::ground::{Ground, Grounds};
 use super::lead::Lead;
 use super::rides::{Found, Others};
+use super::stepping::Aims;
 use super::tasks::{self, Ask, Event};
 use super::window::{Ending, Window};
 use super::{MultiDomain, Planner, wide};
+use crate::domain::Placed;
 use crate::domain::dynamic_navmesh::{DynamicNavmesh, Gate};
 use crate::domain::space_time::{APART, Exceptions, Goal, SpaceTime, Surroundings, Walk};
 use crate::navmesh::Terrain;
@@ -62,10 +64,23 @@ pub(super) struct Proposal {
 pub(super) struct Meter {
     pub share: Share,
     pub spent: u64,
-    took: [f32; 4],
+    took: [f32; 5],
+    /// Where searches looked, by task, if somebody wants to know.
+    seen: Option<[Vec<DVec2>; 5]>,
 }
 
 impl Meter {
+    fn new(share: Share) -> Meter {
+        Meter { share, spent: 0, took: [0.0; 5], seen: None }
+    }
+
+    /// A search tells where it looked.
+    pub fn see(&mut self, task: tasks::Task, places: impl Iterator<Item = DVec2>) {
+        if let Some(seen) = &mut self.seen {
+            seen[task as usize].extend(places.take(MOST_SEEN));
+        }
+    }
+
     /// Does a task's work, and notes how long it takes.
     fn time<R>(&mut self, task: tasks::Task, work: impl FnOnce(&mut Meter) -> R) -> R {
         let begin = Instant::now();
@@ -75,6 +90,8 @@ impl Meter {
     }
 }
 
+/// Places that are told of a search: more are a blot on a picture.
+const MOST_SEEN: usize = 4_000;
 /// Expansions for a way in Σ2.
 const MOST_GATES: u64 = 5_000;
 /// As many of them count as one in space and time.
@@ -184,7 +201,7 @@ impl<'a> Thinker<'a> {
 
     /// One agent's turn.
     pub fn serve(&self, ask: &Ask, share: Share) -> Proposal {
-        let mut meter = Meter { share, spent: 0, took: [0.0; 4] };
+        let mut meter = Meter::new(share);
         let old = self.plan(ask.id);
         let mut is_stranded = false;
         let plans = match self.who(ask.row) {
@@ -204,6 +221,18 @@ impl<'a> Thinker<'a> {
         };
         let served = Served { id: ask.id, took: meter.took, expansions: meter.spent };
         Proposal { id: ask.id, ask: *ask, plans, spent: meter.spent, served, is_stranded }
+    }
+
+    /// Where the searches of an agent's tasks look when it plans now, by task. Nothing comes of it.
+    pub fn seen(&self, row: usize, share: Share) -> [Vec<DVec2>; 5] {
+        let mut meter = Meter { seen: Some(Default::default()), ..Meter::new(share) };
+        if let Some(who) = self.who(row) {
+            let old = Plan { way: Vec::new(), ..self.plan(who.id).clone() };
+            if let Some(way) = self.way(&who, &old, &mut meter) {
+                self.think(&who, &old, way, Event::Ending, &mut meter);
+            }
+        }
+        meter.seen.unwrap_or_default()
     }
 
     /// T(Σ3), T(Σ4), and where there is no way on, a request to those who are in the way.
@@ -228,10 +257,16 @@ impl<'a> Thinker<'a> {
             ride.or_else(|| self.search(who, &line, &ending, inflation, others, meter))
         });
         let lead = Lead::along(&line[1..]);
+        let aims = Aims { old, lead: &lead, ending: &ending };
+        let found = meter.time(tasks::Task::Footsteps, |meter| {
+            found.and_then(|found| self.stepped(who, found, &aims, meter))
+        });
         let plan = self.outcome(who, old, &lead, found, event);
         let plan = Plan { way, line, goal: wide(self.view.goal(who.row)), served: self.view.now, ..plan };
         let patience = f64::from(self.params.patience);
-        if plan.blocked + patience <= self.view.now + 1e-9 && event != Event::Improve {
+        // Nobody who walks on feet asks others to make room: where they would go is not known to have ground.
+        let may_ask = self.view.legs.is_none() && event != Event::Improve;
+        if plan.blocked + patience <= self.view.now + 1e-9 && may_ask {
             let asked = meter.time(tasks::Task::SpaceTime, |meter| self.make_way(who, &plan, &ending, meter));
             if let Some(plans) = asked {
                 return plans;
@@ -262,6 +297,7 @@ impl<'a> Thinker<'a> {
         Plan {
             valid: true,
             path: found.path,
+            steps: found.steps,
             reaches: found.reaches,
             width: found.width,
             inflation: found.inflation,
@@ -300,6 +336,7 @@ impl<'a> Thinker<'a> {
         Plan {
             valid: false,
             path: vec![(self.view.now, wide(self.view.position(row)))],
+            steps: Vec::new(),
             reaches: false,
             conflict: f64::INFINITY,
             failures: old.failures + 1,
@@ -331,7 +368,9 @@ impl<'a> Thinker<'a> {
             return rest;
         }
         meter.spent += WAY;
-        let static_way = meter.time(tasks::Task::Navmesh, |_| who.ground.way(self.view, who.row))?;
+        let static_way = meter.time(tasks::Task::Navmesh, |meter| {
+            who.ground.way(self.view, who.row, |looked_at| meter.see(tasks::Task::Navmesh, looked_at))
+        })?;
         let way = meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(who, &static_way, meter));
         Some(way.unwrap_or(static_way))
     }
@@ -359,6 +398,8 @@ impl<'a> Thinker<'a> {
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(Gate::START), &[Gate::GOAL]);
         improve(&mut search, &domain, MOST_GATES, meter.share);
         meter.spent += search.effort().expansions / GATES_OF_AN_EXPANSION;
+        meter
+            .see(tasks::Task::DynamicNavmesh, search.visited().filter_map(|(gate, _)| domain.place_of(gate)));
         let mut gates = Vec::new();
         search.path(&domain, &mut gates)?;
         let (mut route, _) = domain.route(&gates);
@@ -369,7 +410,7 @@ impl<'a> Thinker<'a> {
         Some(route)
     }
 
-    fn walk(&self, who: &Who<'_>) -> Walk {
+    pub fn walk(&self, who: &Who<'_>) -> Walk {
         let preferred = who.preferred.max(0.05);
         Walk {
             step: self.step(),
@@ -439,16 +480,17 @@ impl<'a> Thinker<'a> {
                 break;
             }
         }
+        let visited = search.search().visited();
+        meter.see(tasks::Task::SpaceTime, visited.filter_map(|(moment, _)| window.place_of(moment)));
         let mut states = Vec::new();
         search.path(&forward, &mut states)?;
         let mut path = Vec::new();
         window.walk.trajectory(&states, &mut path);
         let last = *states.last()?;
-        let reaches =
-            crate::domain::Placed::place_of(&window, last)?.distance(ending.goal) <= ending.goal_radius;
+        let reaches = window.place_of(last)?.distance(ending.goal) <= ending.goal_radius;
         let inflation = search.search().inflation();
         let width = search.tunnel().width.space.min(1e6) as f32;
-        Some(Found { path: self.taut(who, &path, others), reaches, inflation, width })
+        Some(Found { path: self.taut(who, &path, others), steps: Vec::new(), reaches, inflation, width })
     }
 }
 

@@ -106,18 +106,32 @@ impl Ground {
 
     /// T(Σ1): the bends of the shortest way to a row's goal, the goal last. Who is on a platform gets off where it lands next
     /// and there is a way on.
-    pub fn way(&self, view: View<'_>, row: usize) -> Option<Vec<DVec2>> {
+    /// It is told where the search looked.
+    pub fn way(
+        &self,
+        view: View<'_>,
+        row: usize,
+        mut see: impl FnMut(&mut dyn Iterator<Item = DVec2>),
+    ) -> Option<Vec<DVec2>> {
         let from = wide(view.position(row));
-        let Some(platform) = self.carrier(from, view.now) else { return self.way_from(view, row, from) };
+        let Some(platform) = self.carrier(from, view.now) else {
+            return self.way_from(view, row, from, &mut see);
+        };
         let docks = self.landings.iter().filter(|landing| landing.platform == platform);
         let ways = docks.filter_map(|dock| {
-            let way = self.way_from(view, row, dock.to)?;
+            let way = self.way_from(view, row, dock.to, &mut see)?;
             Some(std::iter::once(dock.to).chain(way).collect::<Vec<DVec2>>())
         });
         ways.min_by(|a, b| length(a).total_cmp(&length(b)))
     }
 
-    fn way_from(&self, view: View<'_>, row: usize, from: DVec2) -> Option<Vec<DVec2>> {
+    fn way_from(
+        &self,
+        view: View<'_>,
+        row: usize,
+        from: DVec2,
+        see: &mut impl FnMut(&mut dyn Iterator<Item = DVec2>),
+    ) -> Option<Vec<DVec2>> {
         let Some(mesh) = self.coarse.as_ref().map(Terrain::mesh) else {
             return Some(vec![wide(target(view, row).aim)]);
         };
@@ -129,6 +143,7 @@ impl Ground {
                 let entry = self.room(mesh, goal)?;
                 let mut search = Search::default();
                 bends.extend(search.find(mesh, room, entry)?.stops.iter().skip(1).map(|stop| stop.at));
+                see(&mut search.looked_at(mesh));
                 bends.extend((entry != goal).then_some(goal));
             }
             _ => bends.extend(Ways::new(mesh, &goals).route(mesh, room)?.into_iter().skip(1)),

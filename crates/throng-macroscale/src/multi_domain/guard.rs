@@ -56,6 +56,7 @@ impl Planner {
         let stands = Plan {
             valid: false,
             path: vec![(view.now, wide(view.position(row)))],
+            steps: Vec::new(),
             reaches: false,
             conflict: f64::INFINITY,
             doubted: false,

@@ -1,7 +1,7 @@
 //! # Many agents plan in real time (Kapadia et al. 2013, sections 5, 6 and 7.2)
 //! Every agent has a task for each domain, and one that executes: T(Σ1) finds a way on the static mesh, T(Σ2) one that
-//! minds where others will be, T(Σ3) leads around those who stand on it, T(Σ4) plans in space and time around that, and T0
-//! walks the plan. Events put tasks to work, priorities say whose turn it is ([`tasks`]), and a frame's budget is
+//! minds where others will be, T(Σ3) leads around those who stand on it, T(Σ4) plans in space and time around that, T(Σ5)
+//! finds places for the feet of those who walk on such ([`stepping`]), and T0 walks the plan. Events put tasks to work, priorities say whose turn it is ([`tasks`]), and a frame's budget is
 //! shared out until it is spent ([`budget`]).
 //!
 //! One rule makes it safe: **at any time the published paths of all agents and movers keep apart for good**, because a path
@@ -42,6 +42,7 @@ mod ground;
 mod guard;
 mod lead;
 mod rides;
+mod stepping;
 mod tasks;
 mod window;
 mod yielding;
@@ -93,6 +94,8 @@ throng_core::params! {
         margin: f32 = 0.02, "m", Limit::from(0.0).up_to(10.0);
         /// Whoever is further from its plan has lost it.
         tolerance: f32 = 0.1, "m", Limit::above(0.0).up_to(10.0);
+        /// How far ahead footsteps are planned, where the motion is `footsteps`.
+        footing: f32 = 8.0, "s", Limit::from(1.0).up_to(60.0);
         /// How long somebody has no way on before others are asked to make room.
         patience: f32 = 1.0, "s", Limit::from(0.0).up_to(1e6);
     }
@@ -169,7 +172,11 @@ impl Macroscale for Planner {
     }
 
     fn explain(&mut self, view: View<'_>, row: usize) -> Option<Vec<Explained>> {
-        Some(tasks::explain(&self.params, view, row))
+        self.look(view);
+        let failures = view.plans.of(view.agents.id[row]).failures;
+        let share = Frame::uncounted(&self.params).share_out(std::iter::once(failures), &self.params)[0];
+        let seen = Thinker::new(view, self).seen(row, share);
+        Some(tasks::explain(&self.params, view, row, seen))
     }
 }
 

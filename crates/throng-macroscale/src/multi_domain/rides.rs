@@ -7,6 +7,7 @@ use crate::domain::published::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
 use glam::DVec2;
 use std::sync::LazyLock;
+use throng_core::world::Footstep;
 
 /// A path in space and time.
 pub(super) type Path = Vec<(f64, DVec2)>;
@@ -15,6 +16,8 @@ pub(super) type Path = Vec<(f64, DVec2)>;
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub path: Path,
+    /// What makes the path, for those who walk on feet.
+    pub steps: Vec<Footstep>,
     pub reaches: bool,
     /// It costs at most so many times the cheapest.
     pub inflation: f32,
@@ -108,7 +111,7 @@ impl Thinker<'_> {
             // Nothing is cheaper than straight at the best speed.
             let ratio = longer / length.max(1e-9) * (best / speed + speed / best) / 2.0;
             let inflation = (ratio + gait.wait * best / (2.0 * length.max(1e-9))) as f32;
-            Some(Found { path, reaches, inflation, width: 0.0 })
+            Some(Found { path, steps: Vec::new(), reaches, inflation, width: 0.0 })
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{MultiDomain, Planner, wide};
 use glam::DVec2;
-use throng_core::world::{Plan, Status, View};
+use throng_core::world::{Footprint, Plan, Status, View};
 
 /// A task of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,20 +15,28 @@ pub enum Task {
     Grid,
     /// T(Σ4): in space and time.
     SpaceTime,
+    /// T(Σ5): where feet are put down. Only where bodies walk on such.
+    Footsteps,
 }
 
 impl Task {
     /// From coarse to fine.
-    pub const ALL: [Task; 4] = [Task::Navmesh, Task::DynamicNavmesh, Task::Grid, Task::SpaceTime];
+    pub const ALL: [Task; 5] =
+        [Task::Navmesh, Task::DynamicNavmesh, Task::Grid, Task::SpaceTime, Task::Footsteps];
 
     /// As it is written.
     pub fn name(self) -> &'static str {
-        ["navmesh", "dynamic-navmesh", "grid", "space-time"][self as usize]
+        ["navmesh", "dynamic-navmesh", "grid", "space-time", "footsteps"][self as usize]
     }
 
-    /// μ: how many edges of the chain of tasks lead from it to T0.
-    pub fn distance(self) -> u32 {
-        4 - self as u32
+    /// The chain of tasks of those who walk on feet, or of others.
+    pub fn chain(on_feet: bool) -> &'static [Task] {
+        if on_feet { &Task::ALL } else { &Task::ALL[..4] }
+    }
+
+    /// μ: how many edges of a chain of tasks lead from it to T0.
+    pub fn distance(self, chain: &[Task]) -> u32 {
+        (chain.len() as u32).saturating_sub(self as u32)
     }
 }
 
@@ -96,7 +104,8 @@ impl Planner {
             Event::Agent => plan.conflict,
             Event::Ending | Event::Improve => plan.end(),
         };
-        let priority = Task::SpaceTime.distance() as f32 * omega;
+        // The last of the chain is next to T0, whichever it is.
+        let priority = omega;
         Some(Ask { row, id, event, failures: plan.failures, priority, due, left: left(view, row, plan) })
     }
 }
@@ -122,9 +131,10 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
         return Some(Event::Agent);
     }
     let is_blocked = plan.blocked < f64::INFINITY;
-    if !plan.reaches
-        && plan.end() - view.now < f64::from(params.renew)
-        && (!is_blocked || waited >= LOOK_AGAIN - 1e-9)
+    let renew = if view.legs.is_some() { params.renew.min(params.footing / 2.0) } else { params.renew };
+    // Steps are planned for less time, and whoever stands before a river would think about it all the time.
+    let may_rest = is_blocked || view.legs.is_some();
+    if !plan.reaches && plan.end() - view.now < f64::from(renew) && (!may_rest || waited >= LOOK_AGAIN - 1e-9)
     {
         return Some(Event::Ending);
     }
@@ -158,10 +168,19 @@ pub struct Explained {
     pub plan: Vec<(Option<f64>, DVec2)>,
     /// Half the width of the tunnel that it was found in, m.
     pub tunnel: Option<f32>,
+    /// Where a search looks that plans now; nowhere where none is needed.
+    pub seen: Vec<DVec2>,
+    /// The feet that it puts down, in order.
+    pub prints: Vec<Footprint>,
 }
 
 /// An agent's tasks.
-pub(super) fn explain(params: &MultiDomain, view: View<'_>, row: usize) -> Vec<Explained> {
+pub(super) fn explain(
+    params: &MultiDomain,
+    view: View<'_>,
+    row: usize,
+    mut seen: [Vec<DVec2>; 5],
+) -> Vec<Explained> {
     let plan = view.plans.of(view.agents.id[row]);
     let from = wide(view.position(row));
     let event = event(params, view, row, plan);
@@ -169,23 +188,32 @@ pub(super) fn explain(params: &MultiDomain, view: View<'_>, row: usize) -> Vec<E
         let places = places.iter().map(|&at| (None, at));
         std::iter::once((None, from)).chain(places).collect()
     };
-    let explained = |task: Task| {
-        let is_last = task == Task::SpaceTime;
+    let chain = Task::chain(view.legs.is_some());
+    let mut explained = |&task: &Task| {
+        let is_last = chain.last() == Some(&task);
         let inflation = if is_last { plan.inflation } else { 1.0 };
         let is_invalid = is_last && !plan.valid || plan.way.is_empty();
         let omega = if is_invalid { Some(1.0) } else { (inflation > 1.0).then_some(inflation) };
         Explained {
             task,
             event: event.filter(|_| is_last || plan.way.is_empty()),
-            priority: omega.map(|omega| omega * task.distance() as f32),
+            priority: omega.map(|omega| omega * task.distance(chain) as f32),
             inflation,
             plan: match task {
                 Task::Navmesh | Task::DynamicNavmesh => line(&plan.way),
                 Task::Grid => line(plan.line.get(1..).unwrap_or_default()),
                 Task::SpaceTime => plan.path.iter().map(|&(time, at)| (Some(time), at)).collect(),
+                Task::Footsteps => prints(plan).map(|foot| (Some(foot.since), foot.at)).collect(),
             },
             tunnel: (is_last && plan.width > 0.0).then_some(plan.width),
+            seen: std::mem::take(&mut seen[task as usize]),
+            prints: if task == Task::Footsteps { prints(plan).copied().collect() } else { Vec::new() },
         }
     };
-    Task::ALL.map(explained).into()
+    chain.iter().map(&mut explained).collect()
+}
+
+/// The feet that a plan puts down, in order.
+fn prints(plan: &Plan) -> impl Iterator<Item = &Footprint> {
+    plan.steps.iter().flat_map(|step| step.plant.iter().chain(&step.close))
 }

@@ -4,7 +4,7 @@
 
 use super::deliberation::{Meter, Thinker, Who, improve};
 use super::rides::{Found, Others, Path};
-use super::tasks::left;
+use super::tasks::{Task, left};
 use super::window::{Ending, REST};
 use crate::domain::grid::Grid;
 use crate::domain::published::{Passage, Trajectory};
@@ -74,6 +74,7 @@ impl Thinker<'_> {
         let settings = Settings { inflation: 1.2, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(start), &[goal]);
         improve(&mut search, &domain, MOST_STEPS, meter.share);
+        meter.see(Task::Grid, search.visited().map(|(cell, _)| grid.place(cell)));
         meter.spent += search.effort().expansions / CELLS_OF_AN_EXPANSION;
         let mut cells = Vec::new();
         search.path(&domain, &mut cells)?;
@@ -145,7 +146,7 @@ impl Thinker<'_> {
                 let path = self.refuge(&other, Others { ignored: &yielding, new: &new }, meter)?;
                 let radius = other.radius + f64::from(self.params.margin);
                 new.push((body, Trajectory { radius, path: path.clone(), stays: true }));
-                let found = Found { path, reaches: false, inflation: 1.0, width: 0.0 };
+                let found = Found { path, steps: Vec::new(), reaches: false, inflation: 1.0, width: 0.0 };
                 plans.push((id, self.with(self.plan(id), found)));
             }
             done += 1;
@@ -157,6 +158,7 @@ impl Thinker<'_> {
         Plan {
             valid: true,
             path: found.path,
+            steps: found.steps,
             reaches: found.reaches,
             inflation: found.inflation,
             width: found.width,

@@ -12,7 +12,7 @@ use crate::colour::{Colour, Theme};
 use crate::layout::{MARGIN, Stage};
 use crate::page::{Anchor, Shape};
 use crate::trails::Paint;
-use crate::{ColourBy, PictureOptions, bodies, font, furniture, raster};
+use crate::{ColourBy, PictureOptions, bodies, feet, font, furniture, raster};
 use canvas::Canvas;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -230,6 +230,8 @@ impl Film<'_> {
                 points.windows(2).for_each(|ends| canvas.line([ends[0], ends[1]], width, colour));
             });
         }
+        let time = (frame - f64::from(stage.frames.0)) / stage.run.fps;
+        feet::recent(stage, &self.paint, time).iter().for_each(|shape| canvas.shape(shape));
         let rim = bodies::RIM * stage.unit / 2.0;
         for ((track, body), colour) in bodies.iter().zip(&colours) {
             let radius = bodies::radius(stage, track);

@@ -34,6 +34,7 @@ fn recorded(info: &RunInfo, agents: u32, seconds: f64, way: &Way) -> Run {
                 vx: &column(&|id, at| velocity(id, at).x),
                 vy: &column(&|id, at| velocity(id, at).y),
                 cohort: &here.iter().map(|(id, _)| cohort_of(*id)).collect::<Vec<_>>(),
+                planted: &[],
             })
             .unwrap();
     }

@@ -18,6 +18,8 @@ pub struct RunInfo {
     pub geometry_wkt: String,
     /// Whether the outer ring of `geometry_wkt` is only a frame drawn round an endless plane, and no wall.
     pub open_plane: bool,
+    /// Where there is no ground: rings.
+    pub gaps: Vec<Vec<[f64; 2]>>,
     /// Open walls, as polylines, which a walkable area in WKT cannot hold.
     pub walls: Vec<Vec<[f64; 2]>>,
     /// Who walks, in the order of ids.
@@ -53,16 +55,16 @@ impl RunInfo {
             seed: scenario.seed,
             geometry_wkt: scenario.walkable_wkt(),
             open_plane: scenario.map.walkable.is_empty(),
-            walls: scenario
-                .map
-                .walls
-                .iter()
-                .map(|wall| wall.iter().map(|p| p.to_array()).collect())
-                .collect(),
+            gaps: lines(&scenario.map.gaps),
+            walls: lines(&scenario.map.walls),
             cohorts: cohorts(scenario),
             goals: goals.iter().map(|goal| goal.to_array()).collect(),
         }
     }
+}
+
+fn lines(lines: &[Vec<DVec2>]) -> Vec<Vec<[f64; 2]>> {
+    lines.iter().map(|line| line.iter().map(|point| point.to_array()).collect()).collect()
 }
 
 fn cohorts(scenario: &Scenario) -> Vec<CohortInfo> {

@@ -23,7 +23,7 @@ pub use csv::{quoted as quoted_for_csv, split as split_csv};
 pub use error::RecordError;
 pub use geometry::{Geometry, Ring};
 pub use info::{CohortInfo, RunInfo};
-pub use read::{GeometrySpan, Run, Track, open_run};
+pub use read::{FootprintRow, GeometrySpan, Run, Track, open_run};
 
 use crate::simulation::Simulation;
 use error::Fault;
@@ -68,6 +68,10 @@ pub struct RecordPosition {
     pub geometries: u64,
     /// Hash of the geometry that the next frame refers to.
     pub geometry_hash: i64,
+    /// Footprints written.
+    pub footprints: u64,
+    /// The last step whose footprints were looked at.
+    pub last_seen: Option<u64>,
 }
 
 /// A finished recording.
@@ -113,6 +117,10 @@ pub struct Recorder {
 trait Sink: Send {
     /// Writes a frame.
     fn frame(&mut self, rows: &Rows<'_>) -> Result<(), Fault>;
+    /// Writes feet that were put down. Only one format has a place for them.
+    fn footprints(&mut self, _frame: &Frame<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Lets the frames to come refer to another geometry. Formats that hold only one keep the first.
     fn geometry(&mut self, _wkt: &str) -> Result<(), Fault> {
         Ok(())
@@ -206,6 +214,8 @@ impl Recorder {
             last_step: None,
             geometries: 0,
             geometry_hash: 0,
+            footprints: 0,
+            last_seen: None,
         };
         Ok(Recorder::over(path, sink, fps, position))
     }
@@ -247,6 +257,7 @@ impl Recorder {
     /// A moment that is already in the file is passed over, so a resumed run may show its first one again.
     /// So is an agent whose position or velocity is not finite, because no format can hold it.
     pub fn frame(&mut self, frame: Frame<'_>) -> Result<(), RecordError> {
+        self.footprints(&frame)?;
         let seen = self.position.last_step.is_some_and(|last| frame.step <= last);
         if self.closed || seen || !frame.step.is_multiple_of(self.position.stride) {
             return Ok(());
@@ -260,6 +271,17 @@ impl Recorder {
         self.position.last_step = Some(frame.step);
         self.rows_unsaved += self.order.len() as u64;
         self.save_when_due()
+    }
+
+    /// Feet are put down between written frames too.
+    fn footprints(&mut self, frame: &Frame<'_>) -> Result<(), RecordError> {
+        let seen = self.position.last_seen.is_some_and(|last| frame.step <= last);
+        if self.closed || seen || frame.planted.is_empty() {
+            return Ok(());
+        }
+        self.position.last_seen = Some(frame.step);
+        let written = self.sink.footprints(frame);
+        self.guard(written)
     }
 
     /// Lets the frames to come refer to another geometry. Only sqlite files can hold more than one.

@@ -15,12 +15,29 @@ pub struct Run {
     pub fps: f64,
     /// Where one can walk, and from which frame on; empty where the file does not say.
     pub geometry: Vec<GeometrySpan>,
+    /// Where feet were put down, in the order of time; empty where bodies moved without, or the format has no place for them.
+    pub footprints: Vec<FootprintRow>,
     /// What must be added to a track's `x` and `y` for the file's coordinates.
     pub origin: DVec2,
     agents: Vec<Agent>,
     frame: Vec<u32>,
     x: Vec<f32>,
     y: Vec<f32>,
+}
+
+/// A foot that was put down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FootprintRow {
+    /// Whose.
+    pub id: i64,
+    /// When, s.
+    pub time: f64,
+    /// Its middle, in the file's coordinates.
+    pub at: [f64; 2],
+    /// Unit vector from heel to toe.
+    pub along: [f64; 2],
+    /// Whether it is a left foot.
+    pub left: bool,
 }
 
 /// A geometry and since when it holds.
@@ -122,6 +139,7 @@ pub fn open_run(path: impl AsRef<Path>) -> Result<Run, RecordError> {
 pub(super) struct Builder {
     pub(super) fps: Option<f64>,
     pub(super) geometry: Vec<GeometrySpan>,
+    pub(super) footprints: Vec<FootprintRow>,
     info: Option<RunInfo>,
     /// Names as they turn up in the rows, where rows have them.
     cohorts: Vec<String>,
@@ -223,6 +241,7 @@ impl Builder {
             info,
             fps,
             geometry: self.geometry,
+            footprints: self.footprints,
             origin: self.origin.unwrap_or_default(),
             agents,
             frame: self.rows.iter().map(|row| row.frame).collect(),

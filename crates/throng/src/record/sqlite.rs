@@ -1,14 +1,17 @@
 //! SQLite as JuPedSim 1.1 to 1.4 writes it (version 2), which PedPy reads.
 //!
-//! What JuPedSim does not know stands beside it: the metadata key `throng_run` holds a [`RunInfo`] as JSON.
+//! What JuPedSim does not know stands beside it: the metadata key `throng_run` holds a [`RunInfo`] as JSON, and where bodies walk on
+//! feet a table `footprints` says when and where each was put down.
 
 use super::error::Fault;
 use super::geometry::Geometry;
-use super::read::{Builder, GeometrySpan};
+use super::read::{Builder, FootprintRow, GeometrySpan};
 use super::{RecordPosition, Row, Rows, RunInfo, Sink};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use throng_core::frame::Frame;
+use throng_core::world::{Planted, Side};
 
 const SCHEMA: &str = "
 CREATE TABLE trajectory_data (
@@ -23,6 +26,18 @@ CREATE TABLE geometry (hash INTEGER NOT NULL, wkt TEXT NOT NULL);
 CREATE TABLE frame_data (frame INTEGER NOT NULL, geometry_hash INTEGER NOT NULL);
 CREATE INDEX frame_id_idx ON trajectory_data (frame, id);
 CREATE UNIQUE INDEX geometry_hash ON geometry (hash);
+";
+
+/// Made with the first footprint: most runs have none. `side` is `left` or `right`, `(ori_x, ori_y)` points from heel to toe.
+const FOOTPRINTS: &str = "
+CREATE TABLE IF NOT EXISTS footprints (
+    id INTEGER NOT NULL,
+    time REAL NOT NULL,
+    pos_x REAL NOT NULL,
+    pos_y REAL NOT NULL,
+    ori_x REAL NOT NULL,
+    ori_y REAL NOT NULL,
+    side TEXT NOT NULL);
 ";
 
 /// A database being written. A transaction is always open; saving commits it and opens the next.
@@ -86,6 +101,9 @@ impl Sqlite {
         self.db.execute("DELETE FROM trajectory_data WHERE frame >= ?", [position.frames as i64])?;
         self.db.execute("DELETE FROM frame_data WHERE frame >= ?", [position.frames as i64])?;
         self.db.execute("DELETE FROM geometry WHERE rowid > ?", [position.geometries as i64])?;
+        if has_table(&self.db, "footprints")? {
+            self.db.execute("DELETE FROM footprints WHERE rowid > ?", [position.footprints as i64])?;
+        }
         let count = |table: &str| -> Result<i64, Fault> {
             Ok(self.db.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0))?)
         };
@@ -154,6 +172,17 @@ impl Sink for Sqlite {
         Ok(())
     }
 
+    fn footprints(&mut self, frame: &Frame<'_>) -> Result<(), Fault> {
+        self.db.prepare_cached(FOOTPRINTS)?.execute([])?;
+        let mut insert = self.db.prepare_cached("INSERT INTO footprints VALUES (?, ?, ?, ?, ?, ?, ?)")?;
+        for Planted { id, foot } in frame.planted {
+            let (at, along) = (frame.origin + foot.at, foot.along);
+            let side = if foot.side == Side::Left { "left" } else { "right" };
+            insert.execute(params![id, foot.since, at.x, at.y, along.x, along.y, side])?;
+        }
+        Ok(())
+    }
+
     fn geometry(&mut self, wkt: &str) -> Result<(), Fault> {
         self.geometry_hash = hash(wkt);
         self.bounds.add_geometry(wkt);
@@ -173,6 +202,10 @@ impl Sink for Sqlite {
         position.geometry_hash = self.geometry_hash;
         position.geometries =
             self.db.query_row("SELECT COUNT(*) FROM geometry", [], |row| row.get::<_, i64>(0))? as u64;
+        if has_table(&self.db, "footprints")? {
+            let count = "SELECT COUNT(*) FROM footprints";
+            position.footprints = self.db.query_row(count, [], |row| row.get::<_, i64>(0))? as u64;
+        }
         Ok(())
     }
 
@@ -289,19 +322,42 @@ pub(super) fn read(path: &Path, run: &mut Builder) -> Result<(), Fault> {
         run.info_json(&info);
     }
     run.geometry = geometry_spans(&db)?;
+    run.footprints = footprints(&db)?;
     read_rows(&db, run)
 }
 
 fn need_tables(db: &Connection) -> Result<(), Fault> {
     for table in ["trajectory_data", "metadata"] {
-        let found = db
-            .query_row("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [table], |_| Ok(()))
-            .optional()?;
-        if found.is_none() {
+        if !has_table(db, table)? {
             return Err(Fault::Content(format!("it has no table `{table}`, so JuPedSim's format it is not")));
         }
     }
     Ok(())
+}
+
+fn has_table(db: &Connection, table: &str) -> Result<bool, Fault> {
+    let query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
+    Ok(db.query_row(query, [table], |_| Ok(())).optional()?.is_some())
+}
+
+fn footprints(db: &Connection) -> Result<Vec<FootprintRow>, Fault> {
+    if !has_table(db, "footprints")? {
+        return Ok(Vec::new());
+    }
+    let mut query =
+        db.prepare("SELECT id, time, pos_x, pos_y, ori_x, ori_y, side FROM footprints ORDER BY rowid")?;
+    let mut prints = Vec::new();
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        prints.push(FootprintRow {
+            id: row.get(0)?,
+            time: row.get(1)?,
+            at: [row.get(2)?, row.get(3)?],
+            along: [row.get(4)?, row.get(5)?],
+            left: row.get::<_, String>(6)? == "left",
+        });
+    }
+    Ok(prints)
 }
 
 fn read_rows(db: &Connection, run: &mut Builder) -> Result<(), Fault> {

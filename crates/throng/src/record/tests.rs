@@ -55,6 +55,7 @@ impl Crowd {
             vx: &self.vx,
             vy: &self.vy,
             cohort: &self.cohort,
+            planted: &[],
         }
     }
 }
@@ -249,6 +250,7 @@ fn who_stands_keeps_looking_where_it_looked() {
                 vx: &[vx],
                 vy: &[vy],
                 cohort: &[0],
+                planted: &[],
             })
             .unwrap();
     }

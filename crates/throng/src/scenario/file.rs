@@ -99,6 +99,10 @@ pub struct MapFile {
     /// Solid polygons, in either winding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<ObstacleFile>,
+    /// Gaps in the ground: polygons, in either winding. Nobody can stand there; those who walk by `footsteps` can step over
+    /// them, and for all others they are as good as obstacles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Vec<Point>>,
     /// Open walls: lines of two or more points, seen from both sides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub walls: Vec<Vec<Point>>,

@@ -58,6 +58,9 @@ pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 /// The planner that knows windows, platforms and jumps.
 const PLANS_AHEAD: &str = "multi-domain";
 
+/// The motion that steps over gaps.
+const STEPS_OVER_GAPS: &str = "footsteps";
+
 /// The mesoscale model and the local one that look at [`Cohort::together`].
 const KEEP_TOGETHER: [&str; 2] = ["groups", "hybrid"];
 
@@ -169,7 +172,15 @@ impl Scenario {
     /// Parts of the free space where nobody starts are left out. Where agents start in several parts, or the plan has
     /// no outline, see [`to_wkt`].
     pub fn walkable_wkt(&self) -> String {
-        to_wkt(&self.map, &self.starts(), &self.destinations())
+        to_wkt(&self.map_for_bodies(), &self.starts(), &self.destinations())
+    }
+
+    /// Where bodies can be: over gaps too, where they walk on feet.
+    pub fn map_for_bodies(&self) -> FloorPlan {
+        if self.pipeline.motion == STEPS_OVER_GAPS {
+            return FloorPlan { gaps: Vec::new(), ..self.map.clone() };
+        }
+        self.map.with_solid_gaps()
     }
 
     /// Where agents begin, in the order of ids.
@@ -275,6 +286,8 @@ pub struct FloorPlan {
     /// Obstacles as the user named them (`obstacles[3]` where they have no name), each a ring as written but without
     /// repeated corners. [`boundary`] resolves crossings and joins them.
     pub obstacles: Vec<(String, Vec<DVec2>)>,
+    /// Where there is no ground: rings as written but without repeated corners.
+    pub gaps: Vec<Vec<DVec2>>,
     /// Open walls: polylines seen from both sides.
     pub walls: Vec<Vec<DVec2>>,
     /// Costly ground: rings, and as how many metres one counts there.
@@ -282,6 +295,13 @@ pub struct FloorPlan {
 }
 
 impl FloorPlan {
+    /// The plan for whoever cannot step over gaps: they are obstacles.
+    pub fn with_solid_gaps(&self) -> FloorPlan {
+        let gaps = self.gaps.iter().enumerate().map(|(index, ring)| (format!("gaps[{index}]"), ring.clone()));
+        let obstacles = self.obstacles.iter().cloned().chain(gaps).collect();
+        FloorPlan { obstacles, gaps: Vec::new(), ..self.clone() }
+    }
+
     /// Does what an event does to the map. Says whether it changes it.
     pub(crate) fn change(&mut self, action: &Action) -> bool {
         match action {

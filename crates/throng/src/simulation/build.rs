@@ -7,7 +7,7 @@ use crate::scenario::{self, Action, Cohort, FloorPlan, Goal, Scenario, Settings}
 use glam::{DVec2, Vec2};
 use std::sync::Arc;
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{self, Agent, Detour, Link, Mover, SETTING_OFF, Status, Terrain, World};
+use throng_core::world::{self, Agent, Detour, Gaps, Link, Mover, SETTING_OFF, Status, Terrain, World};
 use throng_mesoscale::Mesoscale;
 use throng_motion::Bodies;
 
@@ -88,6 +88,9 @@ impl Simulation {
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
         self.plan.wall_range = horizon * world.fastest + world.widest;
         world.set_walls(walls(&self.plan.map, world.origin, self.plan.wall_range));
+        let gaps =
+            self.plan.gaps.iter().map(|ring| ring.iter().map(|&corner| corner - world.origin).collect());
+        world.set_ground(self.stages.bodies.legs(), Gaps::new(gaps.collect::<Vec<_>>()));
         world.set_terrain(terrain(&self.plan.map, world.origin));
         self.pool.install(|| world.settle());
     }
@@ -112,7 +115,8 @@ fn plan(scenario: &Scenario) -> Plan {
         info: RunInfo::of(scenario),
         events: scenario.events.clone(),
         next_event: 0,
-        map: scenario.map.clone(),
+        map: scenario.map_for_bodies(),
+        gaps: scenario.map.gaps.clone(),
         map_changes: 0,
         starts: if changes_map { scenario.starts() } else { Vec::new() },
         destinations: if changes_map { scenario.destinations() } else { Vec::new() },
@@ -194,7 +198,7 @@ fn origin(scenario: &Scenario) -> DVec2 {
     }
     let rings =
         scenario.map.obstacles.iter().map(|(_, ring)| ring).chain(scenario.map.walkable.iter().flatten());
-    rings.chain(&scenario.map.walls).flatten().for_each(|&place| see(place));
+    rings.chain(&scenario.map.gaps).chain(&scenario.map.walls).flatten().for_each(|&place| see(place));
     if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO }
 }
 

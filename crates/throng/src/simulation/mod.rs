@@ -91,7 +91,9 @@ struct Plan {
     info: RunInfo,
     events: Vec<Event>,
     next_event: usize,
+    /// As bodies know it.
     map: FloorPlan,
+    gaps: Vec<Vec<DVec2>>,
     map_changes: usize,
     /// What the outline of an endless plane is drawn around; empty where the map never changes.
     starts: Vec<DVec2>,
@@ -173,6 +175,7 @@ impl Simulation {
             vx: &agents.vx,
             vy: &agents.vy,
             cohort: &agents.cohort,
+            planted: self.world.feet.planted(),
         }
     }
 

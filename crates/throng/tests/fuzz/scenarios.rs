@@ -308,6 +308,8 @@ impl Writer<'_, '_> {
             })
             .collect();
         self.line(format_args!("terrain = [{}]", terrain.join(", ")));
+        let gaps: Vec<String> = (0..self.draws.pick(&[0, 0, 1, 3])).map(|_| self.polygon()).collect();
+        self.line(format_args!("gaps = [{}]", gaps.join(", ")));
     }
 
     fn agents(&mut self) {

@@ -24,8 +24,18 @@ const QUICK_SEEDS: u64 = 2;
 const MOST_BYTES: f64 = 45_000.0;
 
 /// The scenarios.
-const NAMES: [&str; 9] =
-    ["oncoming", "crossing", "intersection", "choke", "change", "road", "lanes", "four-way", "goals"];
+const NAMES: [&str; 10] = [
+    "oncoming",
+    "crossing",
+    "intersection",
+    "choke",
+    "change",
+    "road",
+    "lanes",
+    "four-way",
+    "goals",
+    "stepping-stones",
+];
 
 /// How a run went.
 struct Run {
@@ -104,7 +114,11 @@ fn go(name: &str, seed: u64, alone: bool) -> anyhow::Result<Run> {
     if alone {
         overrides.macroscale = Some("navmesh".into());
         let horizon = |key: &str, value: &str| (format!("params.orca.{key}"), value.to_owned());
-        overrides.set = vec![horizon("time_horizon", "3"), horizon("time_horizon_obstacles", "1")];
+        overrides.set = vec![
+            horizon("time_horizon", "3"),
+            horizon("time_horizon_obstacles", "1"),
+            ("pipeline.motion".into(), "holonomic".into()),
+        ];
     }
     let scenario = open(name, &overrides)?;
     let straight: f64 = scenario.cohorts.iter().map(straight_length).sum();
@@ -191,13 +205,13 @@ fn frames(
     let scenario = open("four-way", &overrides)?;
     let mut simulation = Simulation::with_threads(&scenario, 1)?;
     let mut times: Vec<f64> = Vec::new();
-    let mut tasks: Vec<[f32; 4]> = Vec::new();
+    let mut tasks: Vec<[f32; 5]> = Vec::new();
     let most = if quick { 150 } else { usize::MAX };
     while !simulation.is_done() && times.len() < most {
         let before = simulation.timings().total.macroscale;
         simulation.step();
         times.push((simulation.timings().total.macroscale - before).as_secs_f64() * 1e3);
-        tasks.push(simulation.served().iter().fold([0.0; 4], add));
+        tasks.push(simulation.served().iter().fold([0.0; 5], add));
     }
     let mut sorted = times.clone();
     sorted.sort_by(f64::total_cmp);
@@ -219,12 +233,12 @@ fn frames(
     Ok(())
 }
 
-fn add(sum: [f32; 4], served: &Served) -> [f32; 4] {
+fn add(sum: [f32; 5], served: &Served) -> [f32; 5] {
     std::array::from_fn(|task| sum[task] + served.took[task])
 }
 
 /// The time of tasks in every frame, as the paper's figure 6: one line for each, and the whole on top.
-fn plot(times: &[f64], tasks: &[[f32; 4]]) -> String {
+fn plot(times: &[f64], tasks: &[[f32; 5]]) -> String {
     let (width, height, left, bottom) = (1200.0, 480.0, 60.0, 440.0);
     let high = times.iter().skip(1).copied().fold(12.0, f64::max);
     let x = |frame: usize| left + (width - left - 20.0) * frame as f64 / times.len().max(1) as f64;

@@ -64,6 +64,17 @@ impl Clearance {
         self.has_room(to) && self.space.is_clear(from, to, self.keep())
     }
 
+    /// How far the nearest wall is, m; the radius where none is nearer.
+    pub fn clearance(&self, at: DVec2) -> f64 {
+        self.space.clearance(at)
+    }
+
+    /// Whether the way between two places keeps clear of walls; whoever is pressed against one may leave it.
+    pub fn lets_by(&self, from: DVec2, to: DVec2) -> bool {
+        let has_room = || self.clearance(to) >= self.keep().min(self.clearance(from));
+        self.space.is_clear(from, to, self.keep()) && has_room()
+    }
+
     /// Whether a body has room at a place.
     #[inline]
     pub fn has_room(&self, at: DVec2) -> bool {

@@ -13,7 +13,7 @@ pub(super) fn nearest_lines(vector: DVec2, longest: f64) -> IVec2 {
     nearest.unwrap_or(vector.trunc()).as_ivec2()
 }
 
-pub(super) fn turned(heading: u8, turn: i8) -> u8 {
+pub(in crate::domain) fn turned(heading: u8, turn: i8) -> u8 {
     (heading as i8 + turn).rem_euclid(HEADINGS as i8) as u8
 }
 
@@ -24,7 +24,7 @@ pub(super) fn turn_between(from: u8, to: u8) -> i8 {
 }
 
 /// The unit vector of a heading, from square roots only, so that all machines agree on every bit.
-pub(super) fn direction(heading: u8) -> DVec2 {
+pub(in crate::domain) fn direction(heading: u8) -> DVec2 {
     let root = 2.0_f64.sqrt();
     let (wide, narrow) = ((2.0 + root).sqrt() / 2.0, (2.0 - root).sqrt() / 2.0);
     let quarter = [(1.0, 0.0), (wide, narrow), (root / 2.0, root / 2.0), (narrow, wide)];
@@ -38,7 +38,7 @@ pub(super) fn direction(heading: u8) -> DVec2 {
 }
 
 /// The heading nearest to a vector; the first one of none.
-pub(super) fn heading_of(vector: DVec2) -> u8 {
+pub(in crate::domain) fn heading_of(vector: DVec2) -> u8 {
     let along = |heading: &u8| direction(*heading).dot(vector);
     (0..HEADINGS as u8).rev().max_by(|a, b| along(a).total_cmp(&along(b))).unwrap_or(0)
 }

@@ -19,6 +19,7 @@ impl Checker<'_> {
         let path = KeyPath::top("map");
         let (walkable, lines) = self.walkable(&path.then("walkable"));
         let obstacles = self.obstacles(&path.then("obstacles"));
+        let gaps = self.gaps(&path.then("gaps"));
         let mut walls = lines;
         for (index, line) in self.file.map.walls.iter().enumerate() {
             let path = path.then("walls").then(index);
@@ -29,11 +30,16 @@ impl Checker<'_> {
             walls.push(line);
         }
         let terrain = self.terrain(&path.then("terrain"));
-        let plan = FloorPlan { walkable, obstacles, walls, terrain };
+        let plan = FloorPlan { walkable, obstacles, gaps, walls, terrain };
         if self.report.is_empty() {
-            self.not_blocked(&plan);
+            self.not_blocked(&plan.with_solid_gaps());
         }
         plan
+    }
+
+    fn gaps(&mut self, path: &KeyPath) -> Vec<Vec<DVec2>> {
+        let rings = self.file.map.gaps.iter().enumerate();
+        rings.filter_map(|(index, ring)| self.area(&path.then(index), ring)).collect()
     }
 
     fn walkable(&mut self, path: &KeyPath) -> (Vec<map::Polygon>, Vec<Vec<DVec2>>) {

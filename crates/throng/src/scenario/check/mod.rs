@@ -47,8 +47,10 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
         return Err(checker.report.into_error());
     }
     let mut areas = Vec::new();
-    let cohorts = checker.settle(&map, &drafts, &mut areas);
-    let events = checker.resolve(events, &drafts, &cohorts, &map, &mut areas);
+    // Nobody stands over a gap, whatever it walks on.
+    let solid = map.with_solid_gaps();
+    let cohorts = checker.settle(&solid, &drafts, &mut areas);
+    let events = checker.resolve(events, &drafts, &cohorts, &solid, &mut areas);
     let source = serde_json::to_string(file).unwrap_or_default();
     let scenario = Scenario {
         name: file.name.clone().unwrap_or_default(),

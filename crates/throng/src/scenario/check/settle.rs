@@ -212,6 +212,7 @@ fn trouble(place: DVec2, map: &FloorPlan, region: &Region) -> Option<String> {
         return None;
     }
     match map.obstacles.iter().find(|(_, ring)| map::winds_around(ring, place)) {
+        Some((name, _)) if name.starts_with("gaps[") => Some(format!("over `map.{name}`")),
         Some((name, _)) => Some(format!("inside obstacle `{name}`")),
         None => Some("outside the walkable area".into()),
     }
