@@ -93,6 +93,8 @@ impl Thinker<'_> {
             let is_able = speed > SLOWEST && speed <= who.max_speed * (1.0 + 1e-6);
             let beside = if gait.aside == 0.0 { line.to_vec() } else { aside(line, gait.aside, met)? };
             let longer = self::length(&beside);
+            // Beside the line there may be no ground for feet.
+            let is_able = is_able && (gait.aside == 0.0 || self.view.legs.is_none());
             if !is_able || !self.is_in_time(longer + speed * gait.wait, speed, ending) {
                 return None;
             }
