@@ -21,6 +21,8 @@ pub(super) struct Share {
 
 /// Expansions between looks at the clock: a quarter of a millisecond or so.
 const SLICE: u64 = 16;
+/// The part of a deadline after which nobody begins anything: what is begun has to be finished.
+const IN_TIME: f64 = 0.95;
 /// A share is doubled so many times at most.
 const MOST_DOUBLINGS: u32 = 5;
 /// So many plans a step may be made again because somebody was first.
@@ -29,7 +31,7 @@ const MOST_AGAIN: u32 = 200;
 impl Frame {
     pub fn begin(params: &MultiDomain, begin: Instant) -> Frame {
         let deadline = (params.deadline > 0.0)
-            .then(|| begin + Duration::from_secs_f64(f64::from(params.deadline) / 1000.0));
+            .then(|| begin + Duration::from_secs_f64(IN_TIME * f64::from(params.deadline) / 1000.0));
         Frame { left: params.budget as u64, deadline, again: MOST_AGAIN }
     }
 
