@@ -144,7 +144,7 @@ fn a_local_model_leads_bodies_on_feet_to_their_goals() {
             walk.metrics.max_overlap
         );
         assert_eq!(walk.simulation.arrived(), 20, "seed {seed}");
-        assert!(walk.metrics.max_overlap < 0.03, "seed {seed}: {} m", walk.metrics.max_overlap);
+        assert!(walk.metrics.max_overlap < 1e-3, "seed {seed}: {} m", walk.metrics.max_overlap);
     }
 }
 

@@ -151,14 +151,18 @@ fn stones_too_small_for_a_body_are_walked_over() {
     let place = Place::new(gaps, &[], Vec::new());
     let (replayed, expansions) = plan(&place, DVec2::new(8.0, 0.0), 20.0).unwrap();
     check(&replayed, &place);
-    println!("{expansions} expansions");
+    assert!(expansions < 1000, "{expansions}");
     assert!(replayed.path.last().unwrap().1.x > 7.6);
-    // A wider river has no way.
+    // Without stones nobody gets across, and whatever is planned ends before it.
     let place = Place::new(vec![rectangle([2.0, -50.0], [5.0, 50.0])], &[], Vec::new());
-    let (replayed, _) = plan(&place, DVec2::new(8.0, 0.0), 6.0).unwrap();
+    if let Some((replayed, _)) = plan(&place, DVec2::new(8.0, 0.0), 6.0) {
+        check(&replayed, &place);
+        assert!(replayed.path.iter().all(|point| point.1.x < 2.5));
+    }
+    // For the next two seconds there is always a plan: to come nearer, and to stand.
+    let (replayed, _) = plan(&place, DVec2::new(8.0, 0.0), 2.0).unwrap();
     check(&replayed, &place);
-    let end = replayed.path.last().unwrap().1;
-    assert!((0.1..0.8).contains(&end.x), "{end}");
+    assert!(replayed.path.last().unwrap().1.x < 0.8);
 }
 
 #[test]
