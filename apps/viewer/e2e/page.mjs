@@ -261,6 +261,42 @@ test("an agent's field of perception is drawn", async () => {
   await page.context().close();
 });
 
+test("an agent's plans in all domains are drawn", async () => {
+  const page = await visit(await serve("multi-domain-four-way"));
+  await until(page, "window.throng.frame?.time > 6");
+  await pause(page);
+  // Somebody whose plan took a search.
+  const found = await page.evaluate(async () => {
+    for (let id = 0; id < window.throng.frame.ids; id++) {
+      window.throng.select(id);
+      for (let wait = 0; wait < 50 && window.throng.explanation?.id !== id; wait++) await new Promise((done) => setTimeout(done, 20));
+      if (window.throng.explanation?.tasks?.[3]?.seen.length > 50) return id;
+    }
+    return null;
+  });
+  assert.notEqual(found, null, "somebody has to search");
+  const tasks = await state(page, "explanation.tasks");
+  assert.deepEqual(tasks.map(({ domain }) => domain), ["navmesh", "dynamic-navmesh", "grid", "space-time"]);
+  assert.equal(tasks[3].times.length, tasks[3].plan.length);
+  assert.match(await page.textContent(".key"), /plan: space-time/);
+  assert.ok((await inkOver(page)) > 100, "plans are drawn");
+  await shot(page, "04-plans");
+  await page.context().close();
+});
+
+test("footprints and gaps are drawn", async () => {
+  const page = await visit(await serve("multi-domain-stepping-stones"));
+  await until(page, "window.throng.frame?.time > 3");
+  await pause(page);
+  assert.ok((await state(page, "scene.panes[0].map.gaps.length")) > 3);
+  const place = await state(page, "place(0)");
+  await page.mouse.click(...(await onScreen(page, place)));
+  await until(page, "window.throng.explanation?.tasks?.[4]?.prints.length > 2");
+  assert.ok((await inkOver(page)) > 100, "feet are drawn");
+  await shot(page, "04-feet");
+  await page.context().close();
+});
+
 test("the camera follows an agent, zooms to the cursor and fits", async () => {
   await live.check("#follow");
   await playing(live);

@@ -72,6 +72,8 @@ pub struct Map {
     pub obstacles: Vec<Obstacle>,
     /// Open walls.
     pub walls: Vec<Ring>,
+    /// Where there is no ground.
+    pub gaps: Vec<Ring>,
 }
 
 /// What stands in the way.
@@ -118,7 +120,8 @@ impl Pane {
         let cohorts = scenario.cohorts.iter().zip(counts);
         let starts =
             scenario.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| agent.position.to_array());
-        let map = Map::of(map);
+        let gaps = scenario.map.gaps.iter().map(ring_of).collect();
+        let map = Map { gaps, ..Map::of(map) };
         let all = starts.chain(goals.iter().flat_map(|goal| goal.at.clone())).chain(map.corners());
         Pane {
             name: scenario.name.clone(),
@@ -142,6 +145,7 @@ impl Pane {
             obstacles: holes.collect(),
             walkable: if open { Vec::new() } else { geometry.polygons.iter().filter_map(outer).collect() },
             walls: geometry.lines,
+            gaps: run.info.gaps.clone(),
         };
         let places = run.tracks().flat_map(|track| {
             let place = move |row: usize| {
@@ -171,15 +175,15 @@ impl Pane {
 
 impl Map {
     fn of(plan: &FloorPlan) -> Map {
-        let ring = |ring: &Vec<glam::DVec2>| ring.iter().map(|corner| corner.to_array()).collect::<Ring>();
         let obstacle = |(name, corners): &(String, Vec<glam::DVec2>)| Obstacle {
             name: name.clone(),
-            ring: ring(corners),
+            ring: ring_of(corners),
         };
         Map {
-            walkable: plan.walkable.iter().map(|polygon| polygon.iter().map(ring).collect()).collect(),
+            walkable: plan.walkable.iter().map(|polygon| polygon.iter().map(ring_of).collect()).collect(),
             obstacles: plan.obstacles.iter().map(obstacle).collect(),
-            walls: plan.walls.iter().map(ring).collect(),
+            walls: plan.walls.iter().map(ring_of).collect(),
+            gaps: plan.gaps.iter().map(ring_of).collect(),
         }
     }
 
@@ -187,6 +191,10 @@ impl Map {
         let obstacles = self.obstacles.iter().map(|obstacle| &obstacle.ring);
         self.walkable.iter().flatten().chain(obstacles).chain(&self.walls).flatten().copied()
     }
+}
+
+fn ring_of(ring: &Vec<glam::DVec2>) -> Ring {
+    ring.iter().map(|corner| corner.to_array()).collect()
 }
 
 /// The goals that a scenario begins with, each once.

@@ -330,5 +330,6 @@ Object.assign(window, {
     place: (id: number, pane = 0) => panes[pane]?.place(id),
     page: (at: Point) => camera.toPage(at),
     radius: (id: number) => panes[0]?.radius(id),
+    select: (id: number) => select(id),
   },
 });

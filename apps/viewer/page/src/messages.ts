@@ -26,7 +26,7 @@ export interface Hello {
 export interface PaneScene {
   name: string;
   cohorts: { name: string; count: number }[];
-  map: { walkable: Ring[][]; obstacles: { name: string; ring: Ring }[]; walls: Ring[] };
+  map: { walkable: Ring[][]; obstacles: { name: string; ring: Ring }[]; walls: Ring[]; gaps: Ring[] };
   extent: [Point, Point];
   goals: { cohort: number; at: Ring }[];
 }

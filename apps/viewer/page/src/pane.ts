@@ -13,7 +13,7 @@ export interface Look { colour: string; heat: string; trails: boolean }
 const TOP_DELAY = 30;
 /** A piece of a trail is as long as this, s. */
 const PIECE = 0.25;
-const EMPTY: PaneScene = { name: "", cohorts: [], map: { walkable: [], obstacles: [], walls: [] }, extent: [[-5, -5], [5, 5]], goals: [] };
+const EMPTY: PaneScene = { name: "", cohorts: [], map: { walkable: [], obstacles: [], walls: [], gaps: [] }, extent: [[-5, -5], [5, 5]], goals: [] };
 
 export class Pane {
   readonly element = document.createElement("div");
@@ -229,7 +229,7 @@ export class Pane {
     this.mapDrawn = state;
     const context = this.map;
     this.prepare(context);
-    const { walkable, obstacles, walls } = this.scene.map;
+    const { walkable, obstacles, walls, gaps } = this.scene.map;
     const trace = (rings: Ring[], closed = true) => {
       context.beginPath();
       for (const ring of rings) {
@@ -240,6 +240,9 @@ export class Pane {
     trace(walkable.flat());
     context.fillStyle = colours.theme("floor");
     context.fill("evenodd");
+    trace(gaps);
+    context.fillStyle = colours.theme("gap");
+    context.fill();
     if (look.heat !== "none" && this.ids > 0) {
       this.heatDrawn = performance.now();
       const grid = this.grid();

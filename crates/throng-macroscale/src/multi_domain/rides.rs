@@ -140,11 +140,12 @@ impl Thinker<'_> {
             if length <= 0.0 || speed <= 0.0 {
                 continue;
             }
-            let next = begin + ((time + length / speed - begin) / tick - 1e-6).ceil() * tick;
-            if next > end {
-                path.push((end, pair[0].lerp(pair[1], (end - time) / (next - time))));
+            let there = time + length / speed;
+            if there > end {
+                path.push((end, pair[0].lerp(pair[1], (end - time) / (there - time))));
                 return (path, false);
             }
+            let next = begin + ((there - begin) / tick - 1e-6).ceil() * tick;
             path.push((next, pair[1]));
             time = next;
         }
