@@ -13,6 +13,8 @@ export interface Look { colour: string; heat: string; trails: boolean }
 const TOP_DELAY = 30;
 /** A piece of a trail is as long as this, s. */
 const PIECE = 0.25;
+/** Half the width of tunnels that are drawn, m. */
+const WIDEST_TUNNEL = 50;
 const EMPTY: PaneScene = { name: "", cohorts: [], map: { walkable: [], obstacles: [], walls: [], gaps: [] }, extent: [[-5, -5], [5, 5]], goals: [] };
 
 export class Pane {
@@ -360,6 +362,11 @@ export class Pane {
     return new Map(groups.flatMap(({ members }, place) => members.map((id): [number, number] => [id, place])));
   }
 
+  /** Others than those of cohorts, as far as there are any. */
+  domainColour(place: number): colours.Rgb {
+    return colours.cohort(place + this.scene.cohorts.length);
+  }
+
   /** The domains that the selected agent plans in. */
   private domains(): string[] {
     return ((this.explanation?.tasks ?? []) as Task[]).map(({ domain }) => domain);
@@ -443,7 +450,7 @@ export class Pane {
       this.scene.cohorts.slice(0, 8).forEach(({ name }, place) => entry(dot(colours.cohort(place)), name || "everybody"));
       if (this.scene.cohorts.length > 8) entry(`+ ${this.scene.cohorts.length - 8} more`);
     }
-    this.domains().forEach((domain, place) => entry(dot(colours.cohort(place)), `plan: ${domain}`));
+    this.domains().forEach((domain, place) => entry(dot(this.domainColour(place)), `plan: ${domain}`));
     if (colour === "group") entry(this.explanation ? "groups that the chosen agent perceives" : "click an agent to see the groups that it perceives");
   }
 }
@@ -542,7 +549,7 @@ interface Task { domain: string; plan: Ring; times: number[]; tunnel: number | n
 
 /** A domain's tunnel as a band, what its search looked at as dots, its plan as a line with its bends, and feet. */
 function drawTask(context: CanvasRenderingContext2D, pane: Pane, { plan, times, tunnel, seen, prints }: Task, place: number): void {
-  const colour = (opacity: number) => colours.css(colours.cohort(place), opacity);
+  const colour = (opacity: number) => colours.css(pane.domainColour(place), opacity);
   const pages = plan.map((at) => pane.camera.toPage(at));
   const line = (width: number, opacity: number) => {
     context.beginPath();
@@ -561,7 +568,8 @@ function drawTask(context: CanvasRenderingContext2D, pane: Pane, { plan, times, 
   };
   context.save();
   context.lineJoin = context.lineCap = "round";
-  if (tunnel) line(2 * tunnel * pane.camera.scale, 0.12);
+  // One that was widened until it holds everything is none.
+  if (tunnel && tunnel < WIDEST_TUNNEL) line(2 * tunnel * pane.camera.scale, 0.12);
   dots(seen.map((at) => pane.camera.toPage(at)), 1.2, 0.45);
   // Finer plans are drawn wider, so that coarse ones under them can be seen. A line from foot to foot would say nothing.
   if (prints.length === 0) line(times.length > 0 ? 3 : 1.5, 0.9);
