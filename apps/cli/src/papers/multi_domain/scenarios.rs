@@ -263,6 +263,10 @@ fn plot(times: &[f64], tasks: &[[f32; 5]]) -> String {
             at + 4.0
         );
     }
+    for frame in (0..times.len()).step_by(50) {
+        let _ = write!(svg, "<text x=\"{:.1}\" y=\"{}\">{frame}</text>", x(frame), bottom + 20.0);
+    }
+    let _ = write!(svg, "<text x=\"{}\" y=\"{}\">frame</text>", width - 60.0, bottom + 36.0);
     let names = ["T(Σ1)", "T(Σ2)", "T(Σ3)", "T(Σ4)"];
     let colours = ["#4477aa", "#228833", "#ccbb44", "#ee6677"];
     let _ =
