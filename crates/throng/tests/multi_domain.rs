@@ -81,6 +81,47 @@ fn whom_an_obstacle_comes_down_on_gets_out_and_arrives() {
     solve(&Scenario::parse(text, "crate.toml", None).unwrap());
 }
 
+const OPEN: &str = "format = 1\ndt = 0.1\nuntil = 40.0\n[pipeline]\nmacroscale = \"multi-domain\"\nmicroscale = \"orca\"\n";
+
+#[test]
+fn a_wide_body_that_is_parked_is_walked_around() {
+    for radius in [1.0, 1.5, 3.0, 5.0] {
+        let text = format!(
+            "{OPEN}[[agents]]\nplace = {{ points = [[0, 0]] }}\ngoal = {{ point = [20, 0] }}\n\
+             [[movers]]\nradius = {radius}\npath = [[0, 10, 0.1]]\n[expect]\narrived = 1\n"
+        );
+        solve(&Scenario::parse(&text, "parked.toml", None).unwrap());
+    }
+}
+
+#[test]
+fn who_has_no_way_is_told_of_whenever_one_asks() {
+    let text = format!(
+        "{OPEN}[map]\nwalkable = \"MULTIPOLYGON (((0 0, 9 0, 9 9, 0 9, 0 0)), ((20 0, 29 0, 29 9, 20 9, 20 0)))\"\n\
+         [[agents]]\nplace = {{ points = [[2, 2], [4, 4], [6, 6]] }}\ngoal = {{ point = [25, 5] }}\n"
+    );
+    let mut simulation = Simulation::new(&Scenario::parse(&text, "apart.toml", None).unwrap()).unwrap();
+    for step in 0..100 {
+        simulation.step();
+        assert_eq!(simulation.stranded().len(), 3, "after step {step}");
+    }
+}
+
+#[test]
+fn bodies_that_are_vast_or_fly_away_hold_nobody_up() {
+    let movers = [
+        "radius = 1000\npath = [[0, 5000, 0]]",
+        "radius = 0.5\npath = [[0, 5, 5], [10, 5, 5], [10.01, 100000, 100000]]",
+    ];
+    for mover in movers {
+        let text = format!(
+            "{OPEN}[[agents]]\nplace = {{ points = [[0, 0], [0, 2]] }}\ngoal = {{ point = [20, 0] }}\n\
+             goal_radius = 2\n[[movers]]\n{mover}\n[expect]\narrived = 2\n"
+        );
+        solve(&Scenario::parse(&text, "vast.toml", None).unwrap());
+    }
+}
+
 #[test]
 fn moving_planes_are_taken_in_time() {
     solves("multi-domain-goals");

@@ -40,6 +40,8 @@ pub struct Plan {
     pub failures: u32,
     /// Whether the map has changed since the path was held against it.
     pub doubted: bool,
+    /// Whether there was no way to the goal on the map when it was last looked for.
+    pub stranded: bool,
 }
 
 impl Default for Plan {
@@ -64,6 +66,7 @@ const NOTHING: Plan = Plan {
     blocked: f64::INFINITY,
     failures: 0,
     doubted: false,
+    stranded: false,
 };
 
 impl Plan {
@@ -93,7 +96,10 @@ impl Plan {
     fn hash(&self) -> u64 {
         let word = |hash: u64, value: f64| mix(hash ^ value.to_bits());
         let place = |hash: u64, at: &DVec2| word(word(hash, at.x), at.y);
-        let flags = u64::from(self.valid) | u64::from(self.reaches) << 1 | u64::from(self.doubted) << 2;
+        let flags = u64::from(self.valid)
+            | u64::from(self.reaches) << 1
+            | u64::from(self.doubted) << 2
+            | u64::from(self.stranded) << 3;
         let hash = mix(u64::from(self.serial) << 32 | u64::from(self.failures) << 8 | flags);
         let hash = [self.served, self.conflict, self.blocked].into_iter().fold(hash, word);
         let hash = word(word(hash, self.inflation.into()), self.width.into());

@@ -6,6 +6,7 @@
 
 use glam::{DVec2, IVec2};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map;
 
 /// Where a body will be.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +95,9 @@ pub struct Published {
     passing: FxHashMap<u64, Vec<Entry>>,
     /// Who stands in a square before or after its path.
     resting: FxHashMap<u64, Vec<Entry>>,
+    /// Who would fill too many squares: few, and always asked.
+    vast: Vec<u32>,
+    /// Of the others, m.
     widest: f64,
 }
 
@@ -111,6 +115,9 @@ const SQUARE: f64 = 3.0;
 const SLOT: f64 = 1.0;
 /// What is later than this shares the last slot: slots are counted in 16 bits.
 const LAST: u64 = 60_000;
+/// Whoever is wider than this, m, or passes more squares within a slot, is asked always.
+const VAST: f64 = 3.0 * SQUARE;
+const MOST_SQUARES: f64 = 400.0;
 /// The slot of those who rest.
 const REST: u64 = u16::MAX as u64;
 
@@ -140,22 +147,33 @@ impl Published {
         if trajectory.path.is_empty() {
             return;
         }
-        self.widest = self.widest.max(trajectory.radius);
-        each_key(&trajectory, |key, rests, low, high| {
-            let lists = if rests { &mut self.resting } else { &mut self.passing };
-            let entry = Entry { body, low: low - trajectory.radius, high: high + trajectory.radius };
-            lists.entry(key).or_default().push(entry);
-        });
+        if is_vast(&trajectory) {
+            self.vast.push(body);
+        } else {
+            self.widest = self.widest.max(trajectory.radius);
+            each_key(&trajectory, |key, rests, low, high| {
+                let lists = if rests { &mut self.resting } else { &mut self.passing };
+                let entry = Entry { body, low: low - trajectory.radius, high: high + trajectory.radius };
+                lists.entry(key).or_default().push(entry);
+            });
+        }
         self.bodies[body as usize] = Some(trajectory);
     }
 
     /// A body is gone.
     pub fn withdraw(&mut self, body: u32) {
         let Some(trajectory) = self.bodies.get_mut(body as usize).and_then(Option::take) else { return };
+        if is_vast(&trajectory) {
+            return self.vast.retain(|&other| other != body);
+        }
         each_key(&trajectory, |key, rests, _, _| {
             let lists = if rests { &mut self.resting } else { &mut self.passing };
-            if let Some(list) = lists.get_mut(&key) {
-                list.retain(|entry| entry.body != body);
+            // Times pass and do not come back: empty lists would pile up.
+            if let hash_map::Entry::Occupied(mut list) = lists.entry(key) {
+                list.get_mut().retain(|entry| entry.body != body);
+                if list.get().is_empty() {
+                    list.remove();
+                }
             }
         });
     }
@@ -174,19 +192,44 @@ impl Published {
     pub fn meets(&self, passage: &Passage, radius: f64, counts: impl Fn(u32, &Trajectory) -> bool) -> bool {
         let low = passage.from.min(passage.to) - radius;
         let high = passage.from.max(passage.to) + radius;
-        let hits = |entry: &Entry| {
-            entry.low.cmple(high).all()
-                && entry.high.cmpge(low).all()
-                && self.get(entry.body).is_some_and(|told| {
-                    told.nearest(passage) < radius + told.radius && counts(entry.body, told)
-                })
+        let meets = |body: u32| {
+            self.get(body)
+                .is_some_and(|told| told.nearest(passage) < radius + told.radius && counts(body, told))
         };
+        let hits =
+            |entry: &Entry| entry.low.cmple(high).all() && entry.high.cmpge(low).all() && meets(entry.body);
+        let (first, last) = (low - self.widest, high + self.widest);
+        if count_squares(first, last) > MOST_SQUARES {
+            return (0..self.bodies.len() as u32).any(meets);
+        }
         let slots = slot(passage.begin)..=slot(passage.end);
-        squares(low - self.widest, high + self.widest).any(|square| {
-            let passing = |slot| self.passing.get(&key(slot, square));
-            slots.clone().filter_map(passing).chain(self.resting.get(&key(REST, square))).flatten().any(hits)
-        })
+        self.vast.iter().any(|&body| meets(body))
+            || squares(first, last).any(|square| {
+                let passing = |slot| self.passing.get(&key(slot, square));
+                slots
+                    .clone()
+                    .filter_map(passing)
+                    .chain(self.resting.get(&key(REST, square)))
+                    .flatten()
+                    .any(hits)
+            })
     }
+}
+
+/// Whether a body would fill too many squares.
+fn is_vast(trajectory: &Trajectory) -> bool {
+    let far = |pair: &[(f64, DVec2)]| {
+        let ((t0, from), (t1, to)) = (pair[0], pair[1]);
+        // The first slot begins where the path does.
+        let slots = if t0 < 0.0 { 1.0 } else { (t1 - t0) / SLOT };
+        let part = (to - from).abs() / slots.max(1.0);
+        count_squares(DVec2::ZERO, part) > MOST_SQUARES
+    };
+    trajectory.radius > VAST || trajectory.path.windows(2).any(far)
+}
+
+fn count_squares(low: DVec2, high: DVec2) -> f64 {
+    ((high - low) / SQUARE + 1.0).element_product()
 }
 
 /// The keys of a trajectory, whether they are of a rest, and a box around the middle meanwhile.
@@ -265,6 +308,7 @@ mod tests {
         #[test]
         fn the_index_finds_whom_a_look_at_everybody_finds(
             paths in prop::collection::vec(prop::collection::vec((0.2..5.0_f64, -20.0..20.0_f64, -20.0..20.0_f64), 1..6), 1..20),
+            far in prop_oneof![Just(1.0), Just(300.0)],
             from in (-20.0..20.0_f64, -20.0..20.0_f64),
             step in (-3.0..3.0_f64, -3.0..3.0_f64),
             begin in 0.0..20.0_f64,
@@ -272,7 +316,7 @@ mod tests {
         ) {
             let bodies = paths.iter().map(|points| {
                 let mut time = 0.0;
-                let path = points.iter().map(|&(wait, x, y)| { time += wait; (time, DVec2::new(x, y)) }).collect();
+                let path = points.iter().map(|&(wait, x, y)| { time += wait; (time, DVec2::new(x, y * far)) }).collect();
                 Trajectory { radius: 0.5, path, stays: points.len() % 2 == 0 }
             });
             let bodies: Vec<Trajectory> = bodies.collect();

@@ -8,6 +8,7 @@ pub(super) struct Frame {
     left: u64,
     deadline: Option<Instant>,
     again: u32,
+    is_new: bool,
 }
 
 /// What one agent may do.
@@ -32,12 +33,12 @@ impl Frame {
     pub fn begin(params: &MultiDomain, begin: Instant) -> Frame {
         let deadline = (params.deadline > 0.0)
             .then(|| begin + Duration::from_secs_f64(IN_TIME * f64::from(params.deadline) / 1000.0));
-        Frame { left: params.budget as u64, deadline, again: MOST_AGAIN }
+        Frame { left: params.budget as u64, deadline, again: MOST_AGAIN, is_new: true }
     }
 
     /// For one who is looked at: no clock, whatever the parameters say.
     pub fn uncounted(params: &MultiDomain) -> Frame {
-        Frame { left: params.budget as u64, deadline: None, again: 0 }
+        Frame { left: params.budget as u64, deadline: None, again: 0, is_new: true }
     }
 
     pub fn is_spent(&self) -> bool {
@@ -49,12 +50,14 @@ impl Frame {
 
     /// What each of a batch may do, by how often it found nothing. Those who are served first come first, and the last of
     /// them may get little.
-    pub fn share_out(&self, failures: impl Iterator<Item = u32>, params: &MultiDomain) -> Vec<Share> {
+    /// Whoever is the very first gets what it wants: a budget may be smaller than the one search that finds a way.
+    pub fn share_out(&mut self, failures: impl Iterator<Item = u32>, params: &MultiDomain) -> Vec<Share> {
         let mut left = if self.deadline.is_some() { u64::MAX } else { self.left };
         let share = |failures: u32| {
             let wanted = (params.share as u64) << failures.min(MOST_DOUBLINGS);
-            let expansions = wanted.min(left);
-            left -= expansions;
+            let is_first = std::mem::replace(&mut self.is_new, false);
+            let expansions = if is_first { wanted } else { wanted.min(left) };
+            left = left.saturating_sub(expansions);
             Share { expansions, deadline: self.deadline }
         };
         failures.map(share).collect()

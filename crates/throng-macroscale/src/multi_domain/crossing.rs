@@ -2,7 +2,7 @@
 //! is taken, and its path says when; a search in space and time would try every place to wait at for every moment until
 //! it comes.
 
-use super::deliberation::{Thinker, Who};
+use super::deliberation::{Meter, Thinker, Who};
 use super::rides::{Found, Others, Path};
 use super::window::Ending;
 use crate::domain::published::Trajectory;
@@ -14,6 +14,8 @@ const SLOTS: [f64; 5] = [0.0, -0.4, 0.4, -0.8, 0.8];
 const DEPARTURES: usize = 3;
 /// Nobody waits longer for a platform, s.
 const LONGEST_WAIT: f64 = 300.0;
+/// Between looks at where it is, s.
+const LOOK: f64 = 0.1;
 /// This far from a platform's edge one stands, m.
 const EDGE: f64 = 0.05;
 /// To step on or off takes so long, s.
@@ -85,14 +87,25 @@ impl Thinker<'_> {
         way: &[DVec2],
         ending: &Ending,
         others: Others<'_>,
+        meter: &mut Meter,
     ) -> Option<Found> {
         let stops: Vec<DVec2> = std::iter::once(who.at).chain(way.iter().copied()).collect();
         let by_ride = |index: usize| who.ground.landing(stops[index - 1], stops[index]).is_some();
         let is_carried = who.ground.carrier(who.at, self.view.now).is_some();
         let last_ride = (1..stops.len()).rev().find(|&index| by_ride(index) || is_carried && index == 1)?;
+        // A ride that cannot be taken cannot be taken later or slower.
+        let mut missed = None;
         choices().find_map(|choice| {
+            let ride = (choice.departure, choice.slot);
+            if missed == Some(ride) || meter.share.is_over() {
+                return None;
+            }
+            meter.spent += 1;
             let mut trip = Trip { path: vec![(self.view.now, who.at)], leg: 0, choice };
-            self.take_platforms(who, &mut trip, &stops[..=last_ride])?;
+            if self.take_platforms(who, &mut trip, &stops[..=last_ride]).is_none() {
+                missed = Some(ride);
+                return None;
+            }
             self.finish(who, &mut trip, &stops[last_ride + 1..], ending)?;
             let is_free = self.meeting(who, &trip.path, ending.leaves, others).is_none();
             is_free.then_some(Found {
@@ -135,8 +148,7 @@ impl Thinker<'_> {
         };
         let mut passed = 0;
         let mut was_near = false;
-        let count = (LONGEST_WAIT / self.view.tick) as usize;
-        let times = (0..count).map(|tick| arrival + tick as f64 * self.view.tick);
+        let times = self.looks().map(|later| arrival + later);
         let (time, spot) = times.into_iter().find_map(|time| {
             let spot = reach(time);
             passed += usize::from(was_near && spot.is_none());
@@ -150,12 +162,17 @@ impl Thinker<'_> {
         Some(())
     }
 
+    /// When one looks for a platform, s from now on: in whole steps of the simulation, and not for ever.
+    fn looks(&self) -> impl Iterator<Item = f64> {
+        let between = (LOOK / self.view.tick).ceil().max(1.0) * self.view.tick;
+        (0..(LONGEST_WAIT / between) as u32).map(move |look| f64::from(look) * between)
+    }
+
     /// Rides from where one stands on a platform, and steps off. Meanwhile one walks over to the other side.
     fn be_carried(&self, who: &Who<'_>, trip: &mut Trip, platform: &Trajectory, bank: DVec2) -> Option<()> {
         let (begin, at) = trip.last();
         let from = at - platform.place(begin)?;
-        let count = (LONGEST_WAIT / self.view.tick) as usize;
-        let times = (0..count).map(|tick| begin + tick as f64 * self.view.tick);
+        let times = self.looks().map(|later| begin + later);
         let (end, to) = times.into_iter().find_map(|time| {
             let spot = nearest(platform, time, bank)?;
             let to = spot - platform.place(time)?;

@@ -52,12 +52,10 @@ pub(super) struct Who<'a> {
 
 /// What somebody wants to do. Others may have to change their plans for it.
 pub(super) struct Proposal {
-    pub id: u32,
     pub ask: Ask,
     pub plans: Vec<(u32, Plan)>,
     pub spent: u64,
     pub served: Served,
-    pub is_stranded: bool,
 }
 
 /// What a turn has used of its share.
@@ -142,9 +140,11 @@ impl<'a> Thinker<'a> {
         self.drafts.get(&id).unwrap_or_else(|| self.view.plans.of(id))
     }
 
+    /// `None` for whoever does not walk at all.
     pub fn who(&self, row: usize) -> Option<Who<'a>> {
         let (view, agents) = (self.view, self.view.agents);
-        let ground = self.grounds.of(view, row)?;
+        let walks = agents.preferred_speed[row] > 0.0 && agents.max_speed[row] > 0.0;
+        let ground = self.grounds.of(view, row).filter(|_| walks)?;
         let mut who = Who {
             row,
             id: agents.id[row],
@@ -203,7 +203,6 @@ impl<'a> Thinker<'a> {
     pub fn serve(&self, ask: &Ask, share: Share) -> Proposal {
         let mut meter = Meter::new(share);
         let old = self.plan(ask.id);
-        let mut is_stranded = false;
         let plans = match self.who(ask.row) {
             // Another frame.
             _ if share.is_over() => Vec::new(),
@@ -213,14 +212,11 @@ impl<'a> Thinker<'a> {
             }
             Some(who) => match self.way(&who, old, &mut meter) {
                 Some(way) => self.think(&who, old, way, ask.event, &mut meter),
-                None => {
-                    is_stranded = true;
-                    vec![(who.id, self.without(ask.row, old))]
-                }
+                None => vec![(who.id, Plan { stranded: true, ..self.without(ask.row, old) })],
             },
         };
         let served = Served { id: ask.id, took: meter.took, expansions: meter.spent };
-        Proposal { id: ask.id, ask: *ask, plans, spent: meter.spent, served, is_stranded }
+        Proposal { ask: *ask, plans, spent: meter.spent, served }
     }
 
     /// Where the searches of an agent's tasks look when it plans now, by task. Nothing comes of it.
@@ -253,8 +249,12 @@ impl<'a> Thinker<'a> {
         let others = Others::default();
         let found = meter.time(tasks::Task::SpaceTime, |meter| {
             let ride = self.ride(who, &line, &ending, others, meter);
-            let ride = ride.or_else(|| self.crossing(who, &way, &ending, others));
-            ride.or_else(|| self.search(who, &line, &ending, inflation, others, meter))
+            let ride = ride.or_else(|| self.crossing(who, &way, &ending, others, meter));
+            let found = ride.or_else(|| self.search(who, &line, &ending, inflation, others, meter));
+            // Who cannot be in time for others comes as soon as it can.
+            let late = Ending { window: None, ..ending };
+            let is_late = found.is_none() && ending.window.is_some();
+            found.or_else(|| is_late.then(|| self.search(who, &line, &late, inflation, others, meter))?)
         });
         let lead = Lead::along(&line[1..]);
         let aims = Aims { old, lead: &lead, ending: &ending };
@@ -262,7 +262,8 @@ impl<'a> Thinker<'a> {
             found.and_then(|found| self.stepped(who, found, &aims, meter))
         });
         let plan = self.outcome(who, old, &lead, found, event);
-        let plan = Plan { way, line, goal: wide(self.view.goal(who.row)), served: self.view.now, ..plan };
+        let goal = wide(self.view.goal(who.row));
+        let plan = Plan { way, line, goal, served: self.view.now, stranded: false, ..plan };
         let patience = f64::from(self.params.patience);
         // Nobody who walks on feet asks others to make room: where they would go is not known to have ground.
         let may_ask = self.view.legs.is_none() && event != Event::Improve;
@@ -287,7 +288,9 @@ impl<'a> Thinker<'a> {
         };
         let left = |at: DVec2| lead.distance(&who.ground.space, at);
         let end = found.path.last().map_or(who.at, |last| last.1);
-        let is_blocked = !found.reaches && left(who.at) - left(end) < NO_PROGRESS;
+        let arrive = self.view.cohorts[self.view.agents.cohort[who.row] as usize].arrive;
+        let has_time = arrive.is_some_and(|[_, to]| now < to);
+        let is_blocked = !found.reaches && !has_time && left(who.at) - left(end) < NO_PROGRESS;
         if event == Event::Improve
             && self.cost(who, lead, &found.path) >= self.cost(who, lead, &self.ahead(old))
         {

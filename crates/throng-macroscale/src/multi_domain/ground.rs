@@ -249,9 +249,10 @@ const RIDE: f64 = 0.7;
 const TAKE_OFF: f64 = 0.4;
 
 fn platforms(view: View<'_>, radius: f64) -> Vec<Trajectory> {
-    let carriers = view.scripts.iter().filter(|script| script.carries);
+    // Nobody can stand on what is narrower than itself.
+    let carriers = view.scripts.iter().filter(|script| script.carries && f64::from(script.radius) > radius);
     let platform = |script: &Mover| Trajectory {
-        radius: (f64::from(script.radius) - radius).max(0.0),
+        radius: f64::from(script.radius) - radius,
         path: script.path.iter().map(|&(time, at)| (time, wide(at))).collect(),
         stays: true,
     };

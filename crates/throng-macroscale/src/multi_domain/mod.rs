@@ -61,7 +61,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Instant;
 use throng_core::handover::Intents;
-use throng_core::world::{Plan, PlanChange, View};
+use throng_core::world::{Plan, PlanChange, Status, View};
 
 throng_core::params! {
     /// Plans in space and time against everybody's published plans, over four domains from coarse to fine, within a budget for each step.
@@ -78,7 +78,7 @@ throng_core::params! {
         budget: usize = 1500, "", Limit::from(1.0).up_to(1e9);
         /// Time that all agents together may think in a step of the simulation, in place of the budget. 0: the budget counts. A run with it is not reproducible.
         deadline: f32 = 0.0, "ms", Limit::from(0.0).up_to(60000.0);
-        /// States that one agent may expand at a time; twice as many each time it has found no plan.
+        /// States that one agent may expand at a time; twice as many each time it has found no plan. Whoever is first in a step gets them even beyond the budget.
         share: usize = 400, "", Limit::from(1.0).up_to(1e9);
         /// How many times the cheapest a first plan may cost.
         inflation: f32 = 2.0, "", Limit::from(1.0).up_to(100.0);
@@ -213,7 +213,6 @@ impl Planner {
     /// Serves agents in the order of their priorities, a batch at a time, until the budget is spent.
     fn deliberate(&mut self, view: View<'_>, mut frame: Frame) {
         self.served.clear();
-        self.stranded.clear();
         let mut waiting = self.asks(view);
         waiting.reverse();
         while !waiting.is_empty() && !frame.is_spent() {
@@ -226,17 +225,16 @@ impl Planner {
             for proposal in proposals {
                 frame.spend(proposal.spent);
                 self.served.push(proposal.served);
-                if proposal.is_stranded {
-                    self.stranded.push(self.rows[proposal.id as usize]);
-                }
                 if !self.accept(view, &proposal) && frame.may_try_again() {
                     // Somebody of the same batch was first: next round.
                     waiting.push(proposal.ask);
                 }
             }
         }
-        self.stranded.sort_unstable();
-        self.stranded.dedup();
+        let stranded = (0..view.agents.len()).filter(|&row| {
+            view.agents.status[row] == Status::Walking && self.plan(view, view.agents.id[row]).stranded
+        });
+        self.stranded = stranded.map(|row| row as u32).collect();
     }
 
     /// Publishes what was proposed, unless it meets what was published since.

@@ -95,6 +95,7 @@ impl Thinker<'_> {
             let longer = self::length(&beside);
             // Beside the line there may be no ground for feet.
             let is_able = is_able && (gait.aside == 0.0 || self.view.legs.is_none());
+            let is_able = is_able && gait.wait < self.horizon() / 2.0;
             if !is_able
                 || meter.share.is_over()
                 || !self.is_in_time(longer + speed * gait.wait, speed, ending)
@@ -110,7 +111,7 @@ impl Thinker<'_> {
                 }
                 return None;
             }
-            if gait.aside != 0.0 && !is_floor(&cut(&beside, met + ASIDE[1] + 2.0 * AWAY)) {
+            if gait.aside != 0.0 && !is_floor(&cut(&beside, who.max_speed * self.horizon())) {
                 return None;
             }
             // Nothing is cheaper than straight at the best speed.

@@ -8,6 +8,7 @@ use super::tasks::{Task, left};
 use super::window::{Ending, REST};
 use crate::domain::grid::Grid;
 use crate::domain::published::{Passage, Trajectory};
+use crate::domain::space_time::APART;
 use crate::search::{Aim, AnytimeDynamicAstar, Domain, Settings};
 use glam::DVec2;
 use rustc_hash::FxHashMap;
@@ -49,11 +50,24 @@ impl Thinker<'_> {
         let standing: Vec<(DVec2, f64)> = (0..view.agents.len())
             .filter(|&row| super::wide(view.position(row)).distance(who.at) < AHEAD && stands(row))
             .map(|row| (super::wide(view.position(row)), f64::from(view.agents.radius[row]) + who.radius))
+            .chain(self.parked(who))
             .collect();
         let is_hit = standing.iter().any(|&(at, reach)| {
             line.windows(2).any(|pair| crate::space::distance(at, pair[0], pair[1]) < reach)
         });
         if is_hit { standing } else { Vec::new() }
+    }
+
+    /// Scripted bodies that stand for the whole horizon, and how near to them one may be.
+    fn parked(&self, who: &Who<'_>) -> impl Iterator<Item = (DVec2, f64)> {
+        let (view, until) = (self.view, self.view.now + self.horizon());
+        let reach = who.radius + f64::from(self.params.margin) + 2.0 * APART;
+        let in_the_way = view.scripts.iter().filter(|script| !script.carries);
+        in_the_way.filter_map(move |script| {
+            let stands = script.path.windows(2).all(|pair| pair[1].0 <= view.now || pair[0].0 >= until);
+            let at = super::wide(script.state(view.now, view.tick).position);
+            stands.then_some((at, f64::from(script.radius) + reach))
+        })
     }
 
     fn around(

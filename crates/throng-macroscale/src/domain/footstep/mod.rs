@@ -349,7 +349,7 @@ impl<'a> Footstepping<'a> {
     fn moved(&self, stride: Stride, made: &Made, support: Side, came: Came) -> Stride {
         let way = (made.way / LATTICE).round().as_ivec2();
         Stride {
-            time: stride.time + self.ticks[made.period],
+            time: stride.time.saturating_add(self.ticks[made.period]),
             x: stride.x + way.x,
             y: stride.y + way.y,
             heading: made.heading,
@@ -365,7 +365,7 @@ impl<'a> Footstepping<'a> {
         let at = self.at(stride);
         if action.speed == Turn::To(0) {
             let time = self.swings[0].time;
-            let waited = Stride { time: stride.time + self.ticks[0], ..stride };
+            let waited = Stride { time: stride.time.saturating_add(self.ticks[0]), ..stride };
             return self
                 .is_free(at, at, &waited, stride.time, 0.0)
                 .then_some((waited, time * self.walker.per_second));
@@ -435,7 +435,7 @@ impl<'a> Footstepping<'a> {
         let radius = self.ground.clearance.radius() + APART;
         (0..self.ticks[made.period]).all(|piece| {
             let [from, to] = [piece, piece + 1].map(place);
-            let [begin, end] = [begin + piece, begin + piece + 1].map(|time| self.seconds(time));
+            let [begin, end] = [piece, piece + 1].map(|piece| self.seconds(begin.saturating_add(piece)));
             !self.meets(&Passage { from, to, begin, end }, radius)
         })
     }

@@ -463,7 +463,8 @@ impl<'a> SpaceTime<'a> {
     }
 
     fn can_take_off(&self, leap: &Leap, moment: Moment) -> bool {
-        let near = (moment.place() - leap.from).length_squared() <= leap.reach * leap.reach;
+        // Links may be so far away that squares of whole numbers would not do.
+        let near = (moment.place() - leap.from).as_dvec2().length() <= f64::from(leap.reach);
         let turn = turn_between(moment.heading, leap.heading);
         near && moment.speed > 0 && turn.abs() <= 2
     }
