@@ -81,7 +81,8 @@ fn whom_an_obstacle_comes_down_on_gets_out_and_arrives() {
     solve(&Scenario::parse(text, "crate.toml", None).unwrap());
 }
 
-const OPEN: &str = "format = 1\ndt = 0.1\nuntil = 40.0\n[pipeline]\nmacroscale = \"multi-domain\"\nmicroscale = \"orca\"\n";
+const OPEN: &str =
+    "format = 1\ndt = 0.1\nuntil = 40.0\n[pipeline]\nmacroscale = \"multi-domain\"\nmicroscale = \"orca\"\n";
 
 #[test]
 fn a_wide_body_that_is_parked_is_walked_around() {
