@@ -154,6 +154,7 @@ section "meso, short" shown throng papers meso --quick
 section "density, short" shown throng papers density --quick
 section "hybrid, short" shown throng papers hybrid --quick
 section "domains, short" shown throng papers multi-domain --quick
+section "plans, short" shown throng papers multi-domain --scenarios --quick
 section "bench, short" shown throng bench --quick
 if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "long tests" long_tests
@@ -163,6 +164,7 @@ if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "density" throng papers density
     section "hybrid" throng papers hybrid
     section "domains" throng papers multi-domain
+    section "plans" throng papers multi-domain --scenarios
     section "bench" throng bench
 fi
 
