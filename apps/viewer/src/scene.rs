@@ -120,7 +120,7 @@ impl Pane {
         let cohorts = scenario.cohorts.iter().zip(counts);
         let starts =
             scenario.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| agent.position.to_array());
-        let gaps = scenario.map.gaps.iter().map(ring_of).collect();
+        let gaps = scenario.map.gaps.iter().map(|ring| ring_of(ring)).collect();
         let map = Map { gaps, ..Map::of(map) };
         let all = starts.chain(goals.iter().flat_map(|goal| goal.at.clone())).chain(map.corners());
         Pane {
@@ -180,10 +180,14 @@ impl Map {
             ring: ring_of(corners),
         };
         Map {
-            walkable: plan.walkable.iter().map(|polygon| polygon.iter().map(ring_of).collect()).collect(),
+            walkable: plan
+                .walkable
+                .iter()
+                .map(|polygon| polygon.iter().map(|ring| ring_of(ring)).collect())
+                .collect(),
             obstacles: plan.obstacles.iter().map(obstacle).collect(),
-            walls: plan.walls.iter().map(ring_of).collect(),
-            gaps: plan.gaps.iter().map(ring_of).collect(),
+            walls: plan.walls.iter().map(|ring| ring_of(ring)).collect(),
+            gaps: plan.gaps.iter().map(|ring| ring_of(ring)).collect(),
         }
     }
 
@@ -193,7 +197,7 @@ impl Map {
     }
 }
 
-fn ring_of(ring: &Vec<glam::DVec2>) -> Ring {
+fn ring_of(ring: &[glam::DVec2]) -> Ring {
     ring.iter().map(|corner| corner.to_array()).collect()
 }
 

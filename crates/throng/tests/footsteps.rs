@@ -32,7 +32,7 @@ impl Walk {
         self.prints.extend_from_slice(self.simulation.frame().planted);
     }
 
-    fn to_the_end(mut self) -> Walk {
+    fn until_the_end(mut self) -> Walk {
         while !self.simulation.is_done() {
             self.step();
         }
@@ -63,7 +63,7 @@ impl Walk {
 fn a_river_is_crossed_over_stones_and_no_foot_is_wet() {
     for seed in 1..=20 {
         let scenario = stones(seed, "footsteps");
-        let mut walk = Walk::new(&scenario).to_the_end();
+        let mut walk = Walk::new(&scenario).until_the_end();
         walk.check_prints(&scenario);
         let report = Report::new(&mut walk.simulation, &walk.metrics, std::time::Duration::from_secs(1));
         for outcome in expect::compare(&scenario.expect, &report) {
@@ -76,7 +76,7 @@ fn a_river_is_crossed_over_stones_and_no_foot_is_wet() {
 #[test]
 fn without_feet_nobody_gets_across() {
     for motion in ["holonomic", "acceleration-limited"] {
-        let walk = Walk::new(&stones(1, motion)).to_the_end();
+        let walk = Walk::new(&stones(1, motion)).until_the_end();
         assert_eq!(walk.simulation.arrived(), 0, "{motion}");
         assert!(walk.prints.is_empty());
     }
@@ -136,7 +136,7 @@ fn a_local_model_leads_bodies_on_feet_to_their_goals() {
     for seed in 1..=5 {
         let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
         let scenario = Scenario::parse_with(text, "field.toml", None, &overrides).unwrap();
-        let walk = Walk::new(&scenario).to_the_end();
+        let walk = Walk::new(&scenario).until_the_end();
         println!(
             "seed {seed}: {} of 20 arrived after {} s, deepest overlap {} m",
             walk.simulation.arrived(),

@@ -1,13 +1,13 @@
 //! # Many agents plan in real time (Kapadia et al. 2013, sections 5, 6 and 7.2)
 //! Every agent has a task for each domain, and one that executes: T(Σ1) finds a way on the static mesh, T(Σ2) one that
 //! minds where others will be, T(Σ3) leads around those who stand on it, T(Σ4) plans in space and time around that, T(Σ5)
-//! finds places for the feet of those who walk on such ([`stepping`]), and T0 walks the plan. Events put tasks to work, priorities say whose turn it is ([`tasks`]), and a frame's budget is
-//! shared out until it is spent ([`budget`]).
+//! finds places for the feet of those who walk on such (`stepping.rs`), and T0 walks the plan. Events put tasks to work, priorities say whose turn it is (`tasks.rs`), and a frame's budget is
+//! shared out until it is spent (`budget.rs`).
 //!
 //! One rule makes it safe: **at any time the published paths of all agents and movers keep apart for good**, because a path
 //! counts beyond its end, where its owner stands, and whoever publishes another one is held against all others first. What
 //! nobody could foresee (a new wall, a push) breaks the rule for those it touches; these stand until they have another plan,
-//! and whoever would run into them stands too ([`guard`]).
+//! and whoever would run into them stands too (`guard.rs`).
 //!
 //! Deviations, and what the paper leaves open:
 //! - **No search outlives its step.** The paper keeps searches and mends them. Here a search begins anew whenever it is an
@@ -19,13 +19,13 @@
 //! - **The line itself is tried first**, at a few even speeds, after a moment, or a step aside where somebody would be met.
 //!   Nothing is cheaper than to walk straight at the best speed, and how much dearer the others are is known, so these plans
 //!   carry a bound like those of a search. Most meetings need no more.
-//! - **Platforms are taken by timetable** ([`crossing`]): their paths are known, and a search would try every place to wait at.
+//! - **Platforms are taken by timetable** (`crossing.rs`): their paths are known, and a search would try every place to wait at.
 //! - **Σ1 is searched for each agent**, not once for each goal, and **Σ2 on the whole mesh**, without a tunnel around the
 //!   static way: both are a small part of the time, and a way around a crowd may lead through other streets.
 //! - **Paths are pulled taut in space and time**: steps in sixteen directions zigzag.
 //! - **Everybody counts, whatever the direction** (the paper: a foveal angle). The rule above needs it, and an index of space
 //!   and time makes it cheap.
-//! - **Who is in the way of one who is nearer to its goal makes room** ([`yielding`]), if need be by going back: the
+//! - **Who is in the way of one who is nearer to its goal makes room** (`yielding.rs`), if need be by going back: the
 //!   paper's agents in narrow passages cooperate, and it does not say how.
 //! - **Σ3 leads around those who stand**, not around all where they are now: who walks is elsewhere when one gets there, and
 //!   Σ4 knows where.

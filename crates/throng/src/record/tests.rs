@@ -73,6 +73,7 @@ fn info() -> RunInfo {
         geometry_wkt: "POLYGON ((999970 -2000030, 1000030 -2000030, 1000030 -1999970, 999970 -1999970))"
             .into(),
         open_plane: true,
+        gaps: vec![],
         walls: vec![vec![[0.0, 0.0], [1.0, 2.0]]],
         cohorts: vec![cohort("west, \"left\"", 0), cohort("east", AGENTS / 2)],
         goals: (0..AGENTS).map(|id| [f64::from(id), 0.5]).collect(),

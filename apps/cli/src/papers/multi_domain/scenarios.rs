@@ -279,7 +279,7 @@ fn plot(times: &[f64], tasks: &[[f32; 5]]) -> String {
             "<polyline fill=\"none\" stroke=\"{colour}\" points=\"{points}\"/><text x=\"{at}\" y=\"24\" fill=\"{colour}\">{name}</text>"
         );
     }
-    let _ = write!(svg, "<text x=\"1080\" y=\"24\" fill=\"#999\">all</text></svg>\n");
+    let _ = writeln!(svg, "<text x=\"1080\" y=\"24\" fill=\"#999\">all</text></svg>");
     svg
 }
 
@@ -369,7 +369,7 @@ fn city(agents: usize, blocks: u32) -> String {
         let time = (width - 4.0) / speed;
         let begin = -f64::from(cart) * 7.0;
         let point = |turn: u32| {
-            let x = if turn % 2 == 0 { 2.0 } else { width - 2.0 };
+            let x = if turn.is_multiple_of(2) { 2.0 } else { width - 2.0 };
             format!("[{:.3}, {x}, {street_line}]", begin + f64::from(turn) * time)
         };
         let path: Vec<String> = (0..8).map(point).collect();
