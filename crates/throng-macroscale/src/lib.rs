@@ -50,6 +50,11 @@ pub trait Macroscale: Send + Sync {
         true
     }
 
+    /// Whether its velocities keep clear of everybody by themselves: then no mesoscale turns anybody.
+    fn keeps_clear(&self) -> bool {
+        false
+    }
+
     /// Who was thought about in the last run, in order, where the model takes turns.
     fn served(&self) -> &[multi_domain::Served] {
         &[]

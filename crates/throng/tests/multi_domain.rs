@@ -57,30 +57,6 @@ fn plans_are_mended_when_a_gate_closes() {
     solves("multi-domain-change");
 }
 
-#[test]
-fn whom_an_obstacle_comes_down_on_gets_out_and_arrives() {
-    let text = r#"
-        format = 1
-        name = "under a crate"
-        dt = 0.1
-        until = 60.0
-        [pipeline]
-        macroscale = "multi-domain"
-        microscale = "orca"
-        [map]
-        walkable = "POLYGON ((0 0, 20 0, 20 10, 0 10, 0 0))"
-        [[agents]]
-        place = { points = [[2, 5]] }
-        goal = { point = [18, 5] }
-        [[events]]
-        at = 3.0
-        add_obstacle = { name = "crate", polygon = [[4, 3], [8, 3], [8, 7], [4, 7]] }
-        [expect]
-        arrived = 1
-    "#;
-    solve(&Scenario::parse(text, "crate.toml", None).unwrap());
-}
-
 const OPEN: &str =
     "format = 1\ndt = 0.1\nuntil = 40.0\n[pipeline]\nmacroscale = \"multi-domain\"\nmicroscale = \"orca\"\n";
 

@@ -39,13 +39,15 @@ impl Planner {
         }
     }
 
-    /// Whether the step leads over a jump, or onto, along or off a platform, or out of an obstacle.
+    /// Whether the step leads over a jump, or onto, along or off a platform.
     fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
-        if !self.plan(view, view.agents.id[row]).valid {
-            return self.without_plan(view, row).is_some();
-        }
         let ground = self.grounds.of(view, row).filter(|ground| ground.leaves_the_floor());
-        ground.is_some_and(|ground| !ground.is_floor(wide(view.position(row)), self.next(view, row)))
+        let here = wide(view.position(row));
+        let is_planned = self.plan(view, view.agents.id[row]).valid;
+        ground.is_some_and(|ground| {
+            ground.carrier(here, view.now).is_some()
+                || is_planned && !ground.is_floor(here, self.next(view, row))
+        })
     }
 
     fn velocity(&self, view: View<'_>, row: usize) -> Vec2 {
@@ -53,7 +55,7 @@ impl Planner {
         at_most((step / view.tick).as_vec2(), view.agents.max_speed[row])
     }
 
-    /// Where one goes who cannot plan: with the platform that it stands on, or out of an obstacle that has come down on it.
+    /// Where one goes who cannot plan: with the platform that it stands on, or away from a wall that it is pressed against.
     fn without_plan(&self, view: View<'_>, row: usize) -> Option<DVec2> {
         let ground = self.grounds.of(view, row)?;
         let here = wide(view.position(row));

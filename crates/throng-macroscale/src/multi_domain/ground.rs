@@ -164,13 +164,10 @@ impl Ground {
         mesh.nearest(lifted.at, REACH * self.space.radius, |room| self.space.is_clear(lifted.at, room, keep))
     }
 
-    /// The nearest place with room for one who has none, if need be through what has come down on it.
+    /// The nearest place with room for one who has none, on its side of all walls.
     pub fn way_out(&self, place: DVec2) -> Option<DVec2> {
         let mesh = self.coarse.as_ref()?.mesh();
-        if mesh.locate(place).is_some() {
-            return None;
-        }
-        self.room(mesh, place).or_else(|| mesh.nearest(place, BURIED, |_| true))
+        if mesh.locate(place).is_some() { None } else { self.room(mesh, place) }
     }
 
     /// The ride from one place to another, if one leads there. Meshes differ in rounding.
@@ -237,8 +234,6 @@ fn length(way: &[DVec2]) -> f64 {
     way.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
 }
 
-/// So far one finds out of an obstacle, m.
-const BURIED: f64 = 100.0;
 /// As far beside a platform one steps off, m.
 const STEP_OFF: f64 = 1.5;
 /// So far the floor may be from where one would step on, m.

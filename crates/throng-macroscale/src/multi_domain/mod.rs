@@ -163,6 +163,10 @@ impl Macroscale for Planner {
         self.params.deadline == 0.0
     }
 
+    fn keeps_clear(&self) -> bool {
+        true
+    }
+
     fn served(&self) -> &[Served] {
         &self.served
     }

@@ -152,7 +152,17 @@ impl Scenario {
                 cohort.name
             )
         };
-        apart.map(warning).chain(self.unused_plans()).collect()
+        apart.map(warning).chain(self.unused_plans()).chain(self.unused_mesoscale()).collect()
+    }
+
+    /// Plans that keep clear of everybody are not turned.
+    fn unused_mesoscale(&self) -> Option<String> {
+        let unused = self.pipeline.macroscale == PLANS_AHEAD && !self.pipeline.mesoscale.is_empty();
+        unused.then(|| {
+            format!(
+                "pipeline.mesoscale does nothing with `{PLANS_AHEAD}`, whose plans keep clear of everybody"
+            )
+        })
     }
 
     /// What only one planner looks at, where it is not the one that plans.

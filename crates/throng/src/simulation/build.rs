@@ -137,10 +137,13 @@ pub(super) fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
         .ok_or_else(|| unknown(catalog::Stage::Motion, "motion", &pipeline.motion))?;
     let microscale = locals(scenario)?;
     let reads_flow = microscale.iter().any(|local| local.model.reads_flow());
+    let macroscale = catalog::macroscale(&pipeline.macroscale, &scenario.params, &cohort_settings(scenario))
+        .ok_or_else(|| unknown(catalog::Stage::Macroscale, "macroscale", &pipeline.macroscale))?;
+    let mesoscale = mesoscale(scenario)?;
     Ok(Stages {
-        macroscale: catalog::macroscale(&pipeline.macroscale, &scenario.params, &cohort_settings(scenario))
-            .ok_or_else(|| unknown(catalog::Stage::Macroscale, "macroscale", &pipeline.macroscale))?,
-        mesoscale: mesoscale(scenario)?,
+        // Whoever is turned from a plan that keeps clear of everybody has none.
+        mesoscale: if macroscale.keeps_clear() { Vec::new() } else { mesoscale },
+        macroscale,
         world_field: reads_flow.then(|| catalog::with_settings(&[&scenario.params])),
         microscale,
         bodies: Bodies::new(motion, catalog::with_settings(&[&scenario.params])),
