@@ -40,6 +40,7 @@ const SLOT: f64 = 4.0;
 const AHEAD: f64 = 48.0;
 /// Between looks at a way, m.
 const LOOK: f64 = 2.0;
+const MOST_LOOKS: f64 = 200.0;
 /// The least area of a polygon, m²: a body fills more than a sliver.
 const LEAST_AREA: f64 = 1.0;
 
@@ -104,8 +105,9 @@ impl Crowding {
     pub fn is_on(&self, view: View<'_>, ground: &Ground, asker: Asker, way: &[DVec2]) -> bool {
         let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return false };
         let Some(counts) = self.classes.get(asker.class) else { return false };
-        let looks = (AHEAD * asker.speed / LOOK) as u32;
-        (0..looks).map(|look| f64::from(look) * LOOK).any(|gone| {
+        let between = LOOK.max(AHEAD * asker.speed / MOST_LOOKS);
+        let looks = (AHEAD * asker.speed / between) as u32;
+        (0..looks).map(|look| f64::from(look) * between).any(|gone| {
             let polygon = mesh.locate(beyond(asker.from, way, gone));
             polygon.is_some_and(|polygon| {
                 counts.others((slot(view.now + gone / asker.speed), polygon as u32), asker.id) > 0

@@ -89,7 +89,7 @@ throng_core::params! {
         /// No polygon of the dynamic mesh is wider.
         polygon: f32 = 5.0, "m", Limit::from(0.5).up_to(1000.0);
         /// As how many metres more a metre counts for each body per square metre that will be there.
-        crowding: f32 = 4.0, "m2", Limit::from(0.0).up_to(1000.0);
+        crowding: f32 = 1.0, "m2", Limit::from(0.0).up_to(1000.0);
         /// What planned bodies keep between them.
         margin: f32 = 0.02, "m", Limit::from(0.0).up_to(10.0);
         /// Whoever is further from its plan has lost it.

@@ -26,29 +26,36 @@ const CELLS_BETWEEN_LOOKS: u64 = 64;
 const CELLS_OF_AN_EXPANSION: u64 = 8;
 /// Cells of a way around those who stand.
 const MOST_STEPS: u64 = 4_000;
-/// As far ahead those who stand are gone around, m.
-const AHEAD: f64 = 12.0;
+/// As far ahead those who stand are gone around, m; the first that is not among them.
+const AHEAD: [f64; 3] = [12.0, 20.0, 32.0];
 
 impl Thinker<'_> {
     /// T(Σ3): a way with its beginning, led around those who stand on it.
     pub fn line(&self, who: &Who<'_>, way: &[DVec2], meter: &mut Meter) -> Vec<DVec2> {
         let straight: Vec<DVec2> = std::iter::once(who.at).chain(way.iter().copied()).collect();
-        let standing = self.standing_near(who, &straight);
-        if standing.is_empty() {
-            return straight;
+        for ahead in AHEAD {
+            let standing = self.standing_near(who, &straight, ahead);
+            if standing.is_empty() {
+                break;
+            }
+            let (to, bend) = beyond(who.at, way, ahead);
+            // Who would end among those who stand looks further.
+            if standing.iter().all(|&(at, reach)| at.distance(to) >= reach) {
+                return self.around(who, (to, &way[bend..]), &standing, meter).unwrap_or(straight);
+            }
         }
-        self.around(who, way, &standing, meter).unwrap_or(straight)
+        straight
     }
 
     /// Who stands for the whole horizon near the beginning of a line, and on it.
-    fn standing_near(&self, who: &Who<'_>, line: &[DVec2]) -> Vec<(DVec2, f64)> {
+    fn standing_near(&self, who: &Who<'_>, line: &[DVec2], ahead: f64) -> Vec<(DVec2, f64)> {
         let view = self.view;
         let stands = |row: usize| {
             let plan = self.plan(view.agents.id[row]);
             row != who.row && plan.end() <= view.now + 1.0
         };
         let standing: Vec<(DVec2, f64)> = (0..view.agents.len())
-            .filter(|&row| super::wide(view.position(row)).distance(who.at) < AHEAD && stands(row))
+            .filter(|&row| super::wide(view.position(row)).distance(who.at) < ahead && stands(row))
             .map(|row| (super::wide(view.position(row)), f64::from(view.agents.radius[row]) + who.radius))
             .chain(self.parked(who))
             .collect();
@@ -73,15 +80,11 @@ impl Thinker<'_> {
     fn around(
         &self,
         who: &Who<'_>,
-        way: &[DVec2],
+        (to, rest): (DVec2, &[DVec2]),
         standing: &[(DVec2, f64)],
         meter: &mut Meter,
     ) -> Option<Vec<DVec2>> {
         let grid = who.ground.grid.as_ref()?;
-        // To the first bend beyond those who stand.
-        let bend = way.iter().position(|bend| bend.distance(who.at) > AHEAD).unwrap_or(way.len() - 1);
-        let far = way[bend].distance(who.at);
-        let to = if far > AHEAD && bend == 0 { who.at.lerp(way[0], AHEAD / far) } else { way[bend] };
         let domain = Around { grid, standing };
         let ends = [who.at, to].map(|end| grid.nearest(end, 6.0 * grid.side()));
         let [Some(start), Some(goal)] = ends else { return None };
@@ -99,7 +102,7 @@ impl Thinker<'_> {
         };
         let mut line = vec![who.at];
         pull(&mut line, &places, free);
-        line.extend_from_slice(&way[bend..]);
+        line.extend_from_slice(rest);
         Some(line)
     }
 
@@ -270,6 +273,14 @@ impl Thinker<'_> {
         meter.spent += looked / CELLS_OF_AN_EXPANSION;
         None
     }
+}
+
+/// The first place of a way as far ahead as given, or the bend that is, and from which bend on the way goes on.
+fn beyond(from: DVec2, way: &[DVec2], ahead: f64) -> (DVec2, usize) {
+    let bend = way.iter().position(|bend| bend.distance(from) > ahead).unwrap_or(way.len() - 1);
+    let far = way[bend].distance(from);
+    let to = if far > ahead && bend == 0 { from.lerp(way[0], ahead / far) } else { way[bend] };
+    (to, bend)
 }
 
 /// The path to a cell.
