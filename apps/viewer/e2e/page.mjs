@@ -84,9 +84,20 @@ async function onScreen(page, at) {
   return [box.x + x, box.y + y];
 }
 
+/** Until what the page knows by now is on the screen, however slow the machine draws. */
+const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** Waits for a text to be shown. */
+async function says(page, selector, pattern) {
+  const end = Date.now() + 60_000;
+  for (let text; !pattern.test((text = await page.textContent(selector))); await page.waitForTimeout(30)) {
+    if (Date.now() > end) throw new Error(`${selector} never says ${pattern}, but: ${text}`);
+  }
+}
+
 /** How many pixels are drawn over the crowd. */
 async function inkOver(page) {
-  await page.waitForTimeout(200);
+  await drawn(page);
   return page.evaluate(() => {
     const [canvas] = [...document.querySelectorAll(".pane > canvas")].slice(-1);
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -130,7 +141,7 @@ test("a scenario loads and plays by itself", async () => {
   await until(live, "window.throng.frame?.time > 1");
   assert.equal(await state(live, "scene.opened"), "crossing");
   assert.equal(await state(live, "frame.present"), 160);
-  assert.match(await live.textContent("#counts"), /160 here/);
+  await says(live, "#counts", /160 here/);
   await shot(live, "01-live");
 });
 
@@ -232,7 +243,7 @@ test("an agent tells its half-planes", async () => {
   const told = await state(live, "explanation");
   assert.equal(told.id, id);
   assert.ok(told.neighbors.length > 0);
-  assert.match(await live.textContent("#agent"), /half_planes \[\d+\]/);
+  await says(live, "#agent", /half_planes \[\d+\]/);
   await live.click("#agent summary:has-text('half_planes')");
   await live.waitForSelector("#agent [data-path='half_planes.0']");
   assert.ok((await inkOver(live)) > 50, "its way and its neighbours are drawn");
@@ -255,7 +266,6 @@ test("an agent's field of perception is drawn", async () => {
   await page.click("#fit");
   await page.mouse.move(...(await onScreen(page, place)));
   for (let turn = 0; turn < 6; turn++) await page.mouse.wheel(0, -200);
-  await page.waitForTimeout(500);
   assert.ok((await inkOver(page)) > 20_000, "its cells cover some of the map");
   await shot(page, "04-field");
   await page.context().close();
@@ -278,7 +288,7 @@ test("an agent's plans in all domains are drawn", async () => {
   const tasks = await state(page, "explanation.tasks");
   assert.deepEqual(tasks.map(({ domain }) => domain), ["navmesh", "dynamic-navmesh", "grid", "space-time"]);
   assert.equal(tasks[3].times.length, tasks[3].plan.length);
-  assert.match(await page.textContent(".key"), /plan: space-time/);
+  await says(page, ".key", /plan: space-time/);
   assert.ok((await inkOver(page)) > 100, "plans are drawn");
   await shot(page, "04-plans");
   await page.context().close();
@@ -300,13 +310,15 @@ test("footprints and gaps are drawn", async () => {
 test("the camera follows an agent, zooms to the cursor and fits", async () => {
   await live.check("#follow");
   await playing(live);
-  await live.waitForTimeout(500);
+  await until(live, `window.throng.frame.time > ${(await time(live)) + 0.5}`);
+  // Held, so that where it is and where it is drawn are of one moment.
+  await pause(live);
+  await drawn(live);
   const box = await live.locator(".pane").boundingBox();
   const id = await state(live, "explanation.id");
   const [x, y] = await onScreen(live, await state(live, `place(${id})`));
   assert.ok(Math.hypot(x - box.x - box.width / 2, y - box.y - box.height / 2) < 12, `${x} ${y}`);
   await live.uncheck("#follow");
-  await pause(live);
   const [px, py] = [box.x + 200, box.y + 150];
   const world = (at) => live.evaluate(([x, y]) => {
     const [a, b] = [window.throng.page([0, 0]), window.throng.page([1, 1])];
@@ -315,7 +327,7 @@ test("the camera follows an agent, zooms to the cursor and fits", async () => {
   const before = await world([200, 150]);
   await live.mouse.move(px, py);
   await live.mouse.wheel(0, -600);
-  await live.waitForTimeout(100);
+  await drawn(live);
   const after = await world([200, 150]);
   assert.ok(Math.hypot(after[0] - before[0], after[1] - before[1]) < 1e-6);
   await shot(live, "05-zoomed");
@@ -353,18 +365,18 @@ test("colours, trails, heat maps, dark", async () => {
   await live.selectOption("#speed", "8");
   await until(live, "window.throng.frame.time > 25 && window.throng.samples > 5");
   await live.selectOption("#colour", "speed");
-  await live.waitForTimeout(300);
+  await drawn(live);
   await shot(live, "07-speed-trails");
   await live.uncheck("#trails");
   for (const [colour, heat] of [["density", "density"], ["delay", "flow"], ["cohort", "none"]]) {
     await live.selectOption("#colour", colour);
     await live.selectOption("#heat", heat);
-    await live.waitForTimeout(500);
+    await drawn(live);
     await shot(live, `08-${colour}-${heat}`);
   }
   await live.click("#theme");
   await live.selectOption("#heat", "density");
-  await live.waitForTimeout(400);
+  await drawn(live);
   await shot(live, "09-dark");
   await live.selectOption("#heat", "none");
 });
@@ -378,7 +390,7 @@ test("a second tab shows the same, and both can steer", async () => {
   await until(second, "window.throng.frame?.ids > 0");
   await pause(second);
   await until(live, "!window.throng.frame.playing");
-  assert.equal(await state(live, "frame.step"), await state(second, "frame.step"));
+  await until(live, `window.throng.frame.step === ${await state(second, "frame.step")}`);
   await second.context().close();
 });
 
@@ -388,7 +400,7 @@ test("a phone's width", async () => {
   const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= 390, `${wide}`);
   await phone.click("#fit");
-  await phone.waitForTimeout(300);
+  await drawn(phone);
   await shot(phone, "10-phone");
   await phone.context().close();
 });
@@ -404,7 +416,7 @@ test("a recorded run is opened, scrubbed and played", async () => {
     input.dispatchEvent(new Event("input"));
   });
   await until(page, "Math.abs(window.throng.frame.time - 12) < 0.05");
-  await page.waitForTimeout(300);
+  await drawn(page);
   await shot(page, "11-recorded");
   await page.click("#step");
   await until(page, "window.throng.frame.time > 12.05");
@@ -417,7 +429,7 @@ test("two runs stand side by side", async () => {
   const page = await visit(await serve("a.sqlite", "b.csv"));
   await until(page, "window.throng.frame?.time > 3");
   assert.equal(await page.locator(".pane").count(), 2);
-  await page.waitForTimeout(300);
+  await drawn(page);
   await shot(page, "12-side-by-side");
   await page.context().close();
 });
@@ -426,11 +438,11 @@ test("a scenario that fails to load is told in the page", async () => {
   writeFileSync(join(folder, "broken.toml"), 'format = 1\n[pipeline]\nmicroscale = "orka"\n');
   const page = await visit(await serve("broken.toml"));
   await page.waitForSelector("#message:not([hidden])");
-  assert.match(await page.textContent("#message"), /did you mean `orca`/);
+  await says(page, "#message", /did you mean `orca`/);
   await shot(page, "13-broken");
   await page.selectOption("#open", "mover");
   await until(page, "window.throng.frame?.present > 0");
-  assert.ok(await page.isHidden("#message"));
+  await page.waitForSelector("#message", { state: "hidden" });
   await page.context().close();
 });
 
