@@ -1,6 +1,6 @@
 //! One body as a blob on a grid: what it adds to the four cells whose middles are closest to it.
 
-use fearless_simd::{Simd, f32x16, prelude::*};
+use fearless_simd::{Simd, f32x16, i32x16, prelude::*};
 use glam::{IVec2, Vec2};
 
 /// A Gaussian, of which only the four closest cells get something.
@@ -63,10 +63,8 @@ impl Blob {
         let (line, low, high) = along(simd, y, self.exponent.y);
         let (low, high) = (low * splat(self.amplitude), high * splat(self.amplitude));
         let mut splats = Splats { column: [0; 16], line: [0; 16], weight: [[0.0; 16]; 4] };
-        let mut whole = [0.0; 16];
         for (lower, cells) in [(column, &mut splats.column), (line, &mut splats.line)] {
-            lower.store_slice(&mut whole);
-            cells.iter_mut().zip(whole).for_each(|(cell, lower)| *cell = lower as i32);
+            i32x16::truncate_from_precise(lower).store_slice(cells);
         }
         for (weight, held) in
             [left * low, right * low, left * high, right * high].iter().zip(&mut splats.weight)
@@ -93,10 +91,9 @@ fn along<S: Simd>(simd: S, place: f32x16<S>, exponent: f32) -> (f32x16<S>, f32x1
 #[inline(always)]
 fn exps<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let splat = |value: f32| f32x16::splat(simd, value);
-    let y = (-x).min(splat(40.0)) * splat(1.0 / 16.0);
+    let y = x.max(splat(-40.0)) * splat(1.0 / 16.0);
     let rest = splat(1.0 / 24.0) + y * splat(1.0 / 120.0);
-    let series = splat(1.0) + y * (splat(1.0) + y * (splat(0.5) + y * (splat(1.0 / 6.0) + y * rest)));
-    let once = splat(1.0) / series;
+    let once = splat(1.0) + y * (splat(1.0) + y * (splat(0.5) + y * (splat(1.0 / 6.0) + y * rest)));
     let twice = once * once;
     let four = twice * twice;
     let eight = four * four;
@@ -108,8 +105,8 @@ fn exps<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     // The series of a sixteenth, to the power of sixteen.
-    let y = (-x).min(40.0) * (1.0 / 16.0);
-    let once = 1.0 / (1.0 + y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0))))));
+    let y = x.max(-40.0) * (1.0 / 16.0);
+    let once = 1.0 + y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0)))));
     let twice = once * once;
     let four = twice * twice;
     let eight = four * four;

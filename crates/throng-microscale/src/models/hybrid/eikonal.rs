@@ -68,37 +68,54 @@ pub struct Problem<'a> {
     pub rim: &'a Rim,
 }
 
-/// Lowers `potential`, which holds what is given and [`BLOCKED`] elsewhere, to the solution wherever that is below `level`,
-/// a potential found so far. Ends when a sweep lowers nothing below it by more than `tolerance`: what is higher follows from
-/// what is lower and never the other way round, so that what is not asked for need not be settled.
+/// What of a solution is asked for. What is higher follows from what is lower and never the other way round, so that the
+/// rest need not be settled.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Potentials up to this one.
+    pub level: f32,
+    /// Of this line and those above it: all that may lie below it.
+    pub line: usize,
+}
+
+impl Asked {
+    /// All of it.
+    pub const WHOLE: Asked = Asked { level: BLOCKED, line: 0 };
+}
+
+/// Lowers `potential`, which holds what is given and [`BLOCKED`] elsewhere, to the solution, where that is asked for: `asked`
+/// says it from the potentials found so far, and is first told of those that follow from the lines above `first` alone.
+/// Ends when a sweep lowers nothing of it by more than `tolerance`.
 #[inline(always)]
 pub fn solve<S: Simd>(
     simd: S,
     problem: Problem<'_>,
+    (first, asked): (usize, impl Fn(&Cells) -> Asked),
     tolerance: f32,
-    level: impl Fn(&Cells) -> f32,
     potential: &mut Cells,
 ) {
-    for _ in 0..MOST_SWEEPS {
-        let level = level(potential);
-        if sweep(simd, problem, level, potential) <= tolerance {
+    sweep(simd, problem, Asked { level: BLOCKED, line: first }, potential);
+    for _ in 1..MOST_SWEEPS {
+        let asked = asked(potential);
+        if sweep(simd, problem, asked, potential) <= tolerance {
             break;
         }
     }
 }
 
-/// Goes over all lines twice, downwards and upwards at the same time: each waits for the line before it, and the machine has
+/// Goes over the lines twice, downwards and upwards at the same time: each waits for the line before it, and the machine has
 /// time for both. By how much a potential fell to below a level, at most.
 #[inline(always)]
-fn sweep<S: Simd>(simd: S, problem: Problem<'_>, level: f32, potential: &mut Cells) -> f32 {
+fn sweep<S: Simd>(simd: S, problem: Problem<'_>, asked: Asked, potential: &mut Cells) -> f32 {
+    let Asked { level, line: first } = asked;
     let load = |line: &[f32; SIDE]| f32x16::from_slice(simd, line);
-    let (mut above, mut below) = (load(&problem.rim.above), load(&problem.rim.below));
+    let under = if first > 0 { f32x16::splat(simd, BLOCKED) } else { load(&problem.rim.below) };
+    let (mut above, mut below) = (load(&problem.rim.above), under);
     let zero = f32x16::splat(simd, 0.0);
     let fall = |old: f32x16<S>, new: f32x16<S>| new.simd_le(level).select(old - new, zero);
     let mut fell = zero;
-    for line in 0..SIDE {
-        let (down, up) = (SIDE - 1 - line, line);
-        let ahead = load(if down > 0 { &potential[down - 1] } else { &problem.rim.below });
+    for (down, up) in (first..SIDE).rev().zip(first..SIDE) {
+        let ahead = if down > first { load(&potential[down - 1]) } else { under };
         let old = load(&potential[down]);
         above = lower(simd, problem, down, old, [ahead, above]);
         above.store_slice(&mut potential[down]);
@@ -155,7 +172,7 @@ mod tests {
     fn solved(cost: &Cells, sills: &Sills, rim: &Rim, given: &Cells) -> Cells {
         let mut potential = *given;
         let problem = Problem { cost, sills, rim };
-        dispatch!(Level::new(), simd => solve(simd, problem, 1e-5, |_| BLOCKED, &mut potential));
+        dispatch!(Level::new(), simd => solve(simd, problem, (0, |_: &Cells| Asked::WHOLE), 1e-5, &mut potential));
         potential
     }
 

@@ -1,6 +1,6 @@
 //! The field of one agent: discomfort, cost and what is left of its way, in 16 by 16 cells along the way it wants to go.
 
-use super::eikonal::{self, BLOCKED, Cells, Problem, Rim, SIDE, Sills};
+use super::eikonal::{self, Asked, BLOCKED, Cells, Problem, Rim, SIDE, Sills};
 use crate::around::Others;
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
@@ -283,9 +283,9 @@ impl Perception {
         }
     }
 
-    /// Finds what is left of the way from every cell, with the next stop so far straight on.
+    /// Finds what is left of the way from where the agent stands, or from every cell, with the next stop so far straight on.
     #[inline(always)]
-    pub fn solve<S: Simd>(&mut self, simd: S, distance: f32) {
+    pub fn solve<S: Simd>(&mut self, simd: S, distance: f32, whole: bool) {
         // Closer than this, where it lies would be a matter of rounding.
         let distance = (distance / self.cell).clamp(2.0, 1e6);
         let (aim, cost) = (Vec2::new(HALF, HALF + distance), self.cell * self.cost_of_a_metre);
@@ -303,8 +303,11 @@ impl Perception {
         }
         let problem = Problem { cost: &self.cost, sills: &self.sills, rim: &rim };
         self.used = true;
-        let level = |potential: &Cells| four(potential).into_iter().fold(f32::MIN, f32::max);
-        eikonal::solve(simd, problem, SETTLED * cost, level, &mut self.potential);
+        let asked = |potential: &Cells| {
+            if whole { Asked::WHOLE } else { around_the_agent(potential, cost) }
+        };
+        let first = if whole { 0 } else { LOW };
+        eikonal::solve(simd, problem, (first, asked), SETTLED * cost, &mut self.potential);
     }
 
     /// The unit vector in the world down the slope where the agent stands; `None` where there is none.
@@ -322,10 +325,21 @@ impl Perception {
     }
 }
 
+/// The lower of the two lines that meet where the agent stands, and the left one of two columns.
+const LOW: usize = SIDE / 2 - 1;
+
+/// What the potentials of the four cells around the agent can follow from: from a line so many cells behind it, more than so
+/// many empty ones are left beyond what is left for the agent.
+#[inline(always)]
+fn around_the_agent(potential: &Cells, cost: f32) -> Asked {
+    let level = four(potential).into_iter().fold(f32::MIN, f32::max);
+    let line = (HALF + 0.5 - level / cost).floor() as usize;
+    Asked { level, line: line.min(LOW) }
+}
+
 /// Of the four cells around the agent.
 #[inline(always)]
 fn four(cells: &Cells) -> [f32; 4] {
-    const LOW: usize = SIDE / 2 - 1;
     [cells[LOW][LOW], cells[LOW][LOW + 1], cells[LOW + 1][LOW], cells[LOW + 1][LOW + 1]]
 }
 

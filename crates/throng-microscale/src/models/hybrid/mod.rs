@@ -112,7 +112,7 @@ impl LocalModel for Hybrid {
             let velocity = ahead * self.speed(scene, ego, ahead, speed);
             return along_walls(simd, ego, around, velocity);
         }
-        self.solve(simd, scene, ego, around, (&weights, speed));
+        self.solve(simd, scene, ego, around, (&weights, speed), false);
         // Where everything around is closed, walls are for the motion to keep.
         let downhill = around.perception.downhill().unwrap_or(ahead);
         let velocity =
@@ -121,13 +121,13 @@ impl LocalModel for Hybrid {
         along_walls(simd, ego, around, velocity)
     }
 
-    /// The field, also where the shortcut has left it out.
+    /// The whole field: to choose, little of it is needed, or nothing.
     #[inline(always)]
     fn show<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) {
         let preferred = wanted(scene, ego, around);
-        if !around.perception.used && preferred != Vec2::ZERO {
+        if preferred != Vec2::ZERO {
             let weights = self.perceive(simd, scene, ego, around, preferred);
-            self.solve(simd, scene, ego, around, (&weights, preferred.length()));
+            self.solve(simd, scene, ego, around, (&weights, preferred.length()), true);
         }
     }
 }
@@ -194,7 +194,7 @@ impl Hybrid {
         weights
     }
 
-    /// Finds what is left of the way from everywhere in the field.
+    /// Finds what is left of the way from where the agent stands, or from everywhere in the field.
     #[inline(always)]
     fn solve<S: Simd>(
         &self,
@@ -203,6 +203,7 @@ impl Hybrid {
         ego: &Ego,
         around: &mut Around,
         (weights, speed): (&Weights, f32),
+        whole: bool,
     ) {
         let perception = &mut around.perception;
         let company = scene.mates(ego.row).map(|mates| Company::of(mates, ego.position));
@@ -211,7 +212,7 @@ impl Hybrid {
         // Also those that do not face the agent: within a doorway the walls beside it are still in the way.
         let walls = self.reach().walls(scene.view, ego);
         perception.add_walls(simd, walls, ego.position, ego.radius, distance);
-        perception.solve(simd, distance);
+        perception.solve(simd, distance, whole);
     }
 
     /// Whether a wall crosses the straight way to the next stop within the field: not all who plan routes mind walls.
