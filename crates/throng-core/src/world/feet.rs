@@ -295,7 +295,7 @@ impl Feet {
     }
 
     /// An agent has none any more.
-    pub(super) fn forget(&mut self, id: u32) {
+    pub fn forget(&mut self, id: u32) {
         if let Some(gait) = self.gaits.get_mut(id as usize) {
             *gait = None;
         }

@@ -228,10 +228,36 @@ fn is_off(corner: DVec2, a: DVec2, b: DVec2) -> bool {
 }
 
 pub(super) fn distance_to_segment(point: DVec2, a: DVec2, b: DVec2) -> f64 {
+    point.distance(closest_on_segment(point, a, b))
+}
+
+pub(super) fn closest_on_segment(point: DVec2, a: DVec2, b: DVec2) -> DVec2 {
     let along = b - a;
     let length = along.length_squared();
     let share = if length > 0.0 { ((point - a).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
-    point.distance(a + along * share)
+    a + along * share
+}
+
+/// A ring with everything within a distance of it.
+pub(crate) fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
+    // A disc as an octagon that holds it.
+    let reach = by / (std::f64::consts::PI / 8.0).cos();
+    let octagon: [DVec2; 8] = std::array::from_fn(|turn| {
+        DVec2::from_angle((turn as f64 + 0.5) * std::f64::consts::FRAC_PI_4) * reach
+    });
+    let disc = |at: DVec2| octagon.map(|corner| at + corner).to_vec();
+    let band = |[a, b]: [DVec2; 2]| {
+        let side = (b - a).perp().normalize_or_zero() * by;
+        vec![a - side, b - side, b + side, a + side]
+    };
+    let rings: Vec<Vec<DVec2>> = std::iter::once(ring.to_vec())
+        .chain(ring.iter().map(|&corner| disc(corner)))
+        .chain(edges(ring).map(band))
+        .collect();
+    let mut grid = Grid::default();
+    let joined = solid(rings.iter(), &mut grid);
+    let outer = polygons_of(joined, &grid).into_iter().filter_map(|polygon| polygon.into_iter().next());
+    outer.max_by(|a, b| signed_area(a).total_cmp(&signed_area(b))).unwrap_or_else(|| ring.to_vec())
 }
 
 fn begin_at_least(ring: &mut [DVec2]) {

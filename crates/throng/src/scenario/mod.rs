@@ -43,6 +43,7 @@ pub use region::Region;
 pub use schema::schema;
 
 pub(crate) use error::closest;
+pub(crate) use map::grown;
 
 use document::Document;
 use glam::DVec2;

@@ -1,6 +1,6 @@
 //! Answers quickly whether a point is free, and how much room there is around it.
 
-use super::map::{Boundary, distance_to_segment};
+use super::map::{Boundary, closest_on_segment, distance_to_segment};
 use super::place::bounds;
 use glam::DVec2;
 
@@ -20,6 +20,33 @@ pub struct Region {
     rings: Bands,
     /// Edges of rings and open walls, in the same bands.
     all: Bands,
+    /// Open walls.
+    walls: Vec<[DVec2; 2]>,
+}
+
+/// How many sides are looked at for a free place, the closest ones.
+const SIDES_TRIED: usize = 24;
+/// How often the room that is looked for is halved.
+const ROOMS_TRIED: usize = 8;
+/// How often a place is pushed off what is too close: in a corner of two sides that meet at an angle each push helps the other.
+const PUSHES: usize = 16;
+
+/// An edge, seen from its left.
+#[derive(Clone, Copy, PartialEq)]
+struct Side {
+    a: DVec2,
+    b: DVec2,
+}
+
+impl Side {
+    fn closest(&self, point: DVec2) -> DVec2 {
+        closest_on_segment(point, self.a, self.b)
+    }
+
+    /// To the free side.
+    fn normal(&self) -> DVec2 {
+        (self.b - self.a).perp().normalize_or_zero()
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -45,6 +72,7 @@ impl Region {
             height,
             rings: Bands::default(),
             all: Bands::default(),
+            walls: boundary.walls.clone(),
         };
         let band = |y| region.band(y, count as usize);
         let (rings, all) = (Bands::new(&rings, count as usize, band), Bands::new(&all, count as usize, band));
@@ -60,6 +88,48 @@ impl Region {
     /// Whether no edge or wall comes closer than `radius`.
     pub fn has_room(&self, point: DVec2, radius: f64) -> bool {
         self.keeps_from(&self.all, point, radius)
+    }
+
+    /// The closest place where a body of a radius can be, or, where there is none nearby, one with less room around it.
+    /// `None` where nothing is free.
+    pub fn closest_room(&self, point: DVec2, radius: f64) -> Option<DVec2> {
+        let fits = |place: DVec2, radius: f64| self.is_inside(place) && self.has_room(place, radius);
+        if fits(point, radius) {
+            return Some(point);
+        }
+        let mut sides: Vec<Side> = self.sides().collect();
+        let away = |side: &Side| side.closest(point).distance_squared(point);
+        sides.sort_by(|a, b| away(a).total_cmp(&away(b)));
+        sides.dedup();
+        sides.truncate(SIDES_TRIED);
+        let room = (0..ROOMS_TRIED).map(|halved| radius / f64::from(1 << halved));
+        room.into_iter().find_map(|room| {
+            let beside = |side: &Side| self.pushed_off(side.closest(point) + side.normal() * room, room);
+            let places = sides.iter().map(beside).filter(|&place| fits(place, room * (1.0 - 1e-6)));
+            places.min_by(|a, b| a.distance_squared(point).total_cmp(&b.distance_squared(point)))
+        })
+    }
+
+    /// The sides of all edges and walls from which they are seen.
+    fn sides(&self) -> impl Iterator<Item = Side> + '_ {
+        let seen = self.all.edges.iter().map(|&[a, b]| Side { a, b });
+        seen.chain(self.walls.iter().map(|&[a, b]| Side { a: b, b: a }))
+    }
+
+    /// A place in a corner, moved until no side of it is too close.
+    fn pushed_off(&self, mut place: DVec2, room: f64) -> DVec2 {
+        for _ in 0..PUSHES {
+            let count = self.all.count();
+            let bands = self.band(place.y - room, count)..=self.band(place.y + room, count);
+            for &[a, b] in bands.flat_map(|band| self.all.of(band)) {
+                let away = place - Side { a, b }.closest(place);
+                let depth = room - away.length();
+                if depth > 0.0 {
+                    place += away.try_normalize().unwrap_or_else(|| Side { a, b }.normal()) * depth;
+                }
+            }
+        }
+        place
     }
 
     fn keeps_from(&self, edges: &Bands, point: DVec2, radius: f64) -> bool {
@@ -150,6 +220,36 @@ mod tests {
         assert!(!region.is_free(DVec2::new(-0.001, 5.0)));
         assert!(region.has_room(DVec2::new(5.5, 3.0), 1.4) && !region.has_room(DVec2::new(5.5, 3.0), 1.6));
     }
+
+    /// A room of 10 m, a block in it, a wall in it, and places on and in all of them.
+    #[test]
+    fn the_closest_room_is_found_beside_walls_and_in_corners() {
+        let plan = FloorPlan {
+            walkable: vec![vec![square(0.0, 0.0, 10.0)]],
+            obstacles: vec![("a".into(), square(2.0, 2.0, 2.0))],
+            walls: vec![vec![DVec2::new(7.0, 2.0), DVec2::new(7.0, 8.0)]],
+            ..FloorPlan::default()
+        };
+        let region = Region::new(&map::boundary(&plan));
+        for (from, to) in [
+            ((5.0, 5.0), (5.0, 5.0)),
+            ((0.0, 5.0), (0.25, 5.0)),
+            ((-3.0, 5.0), (0.25, 5.0)),
+            ((10.0, 10.0), (9.75, 9.75)),
+            ((3.0, 3.8), (3.0, 4.25)),
+            ((7.1, 5.0), (7.25, 5.0)),
+        ] {
+            let found = region.closest_room(DVec2::from(from), 0.25).unwrap();
+            assert!(found.distance(DVec2::from(to)) < 1e-3, "{from:?}: {found}");
+        }
+        assert!(region.has_room(region.closest_room(DVec2::new(7.0, 5.0), 0.25).unwrap(), 0.249));
+        let narrow = FloorPlan { walkable: vec![vec![square(0.0, 0.0, 0.3)]], ..FloorPlan::default() };
+        let narrow = Region::new(&map::boundary(&narrow));
+        assert!(narrow.is_free(narrow.closest_room(DVec2::new(0.0, 0.1), 0.25).unwrap()));
+        let nowhere = Boundary { bounded: true, ..Boundary::default() };
+        assert_eq!(Region::new(&nowhere).closest_room(DVec2::ZERO, 0.25), None);
+    }
+
     #[test]
     fn an_open_wall_through_an_obstacle_is_not_free_inside_it() {
         let plan = FloorPlan {

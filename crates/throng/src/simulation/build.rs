@@ -45,6 +45,8 @@ impl Simulation {
         let world = World::new(origin(scenario), scenario.dt);
         let mut simulation = Simulation::around(scenario, threads, world)?;
         populate(&mut simulation.world, scenario);
+        let cohorts: Vec<usize> = (0..scenario.cohorts.len()).collect();
+        simulation.make_room(&cohorts);
         simulation.settle();
         Ok(simulation)
     }
@@ -75,6 +77,12 @@ impl Simulation {
             timings: Timings::default(),
             pool: Arc::new(pool),
         })
+    }
+
+    /// Lets nobody be in a wall, or want to where no body fits.
+    pub(super) fn make_room(&mut self, sent: &[usize]) {
+        let Simulation { world, plan, pool, .. } = self;
+        pool.install(|| plan.make_room(world, sent));
     }
 
     /// Works out what follows from who is there and from how far models look.

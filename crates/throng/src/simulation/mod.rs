@@ -1,6 +1,7 @@
 //! A running simulation: the world and the stages that move it.
 
 mod build;
+mod room;
 mod steer;
 mod timing;
 
@@ -13,6 +14,7 @@ use crate::metrics::{self, Overlaps};
 use crate::record::RunInfo;
 use crate::scenario::{self, Action, Event, FloorPlan, Goal};
 use glam::{DVec2, Vec2};
+use room::Room;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use throng_core::frame::Frame;
@@ -396,7 +398,7 @@ impl Plan {
     /// Does what is due. An event at time t is seen by the first step that begins at t or later.
     fn raise_events(&mut self, world: &mut World) {
         let now = world.time() + 1e-9;
-        let before = self.map_changes;
+        let (changes, first) = (self.map_changes, self.next_event);
         while let Some(event) = self.events.get(self.next_event).filter(|event| event.at <= now) {
             if let Action::Retarget { cohort, goals } = &event.action {
                 self.retarget(world, *cohort, goals);
@@ -404,11 +406,30 @@ impl Plan {
             self.next_event += 1;
             self.change_map(self.next_event - 1);
         }
-        if self.map_changes != before {
+        if self.next_event == first {
+            return;
+        }
+        let sent = |event: &Event| match event.action {
+            Action::Retarget { cohort, .. } => Some(cohort),
+            _ => None,
+        };
+        let sent: Vec<usize> = self.events[first..self.next_event].iter().filter_map(sent).collect();
+        self.make_room(world, &sent);
+        if self.map_changes != changes {
             world.set_walls(build::walls(&self.map, world.origin, self.wall_range));
             // Here and not where walls are set: a resumed run sets them too, and goes on with the routes that it had.
             world.routes.clear();
             world.plans.doubt();
+        }
+    }
+
+    /// Lets nobody be in a wall, want to be in one, or, of some cohorts, want into an area where no body fits.
+    fn make_room(&self, world: &mut World, sent: &[usize]) {
+        let room = Room::new(&self.map, &self.gaps, world.origin);
+        room.free_goals(world);
+        sent.iter().for_each(|&cohort| room.free_area(world, cohort));
+        if room.free_bodies(world) {
+            world.settle();
         }
     }
 

@@ -28,6 +28,9 @@ pub enum SteerError {
     /// A ring that is none.
     #[error("an obstacle needs two different corners or more, all of them within 1e9 m")]
     BadRing,
+    /// An obstacle over all that was free.
+    #[error("obstacle `{0}` covers the whole walkable area; leave somewhere to walk")]
+    NothingLeft(String),
     /// A place where nobody can be.
     #[error("({}, {}) is not free", .0.x, .0.y)]
     NotFree(DVec2),
@@ -67,8 +70,13 @@ impl Simulation {
         if !ring.iter().all(|&corner| within_reach(corner)) || ring.iter().all(|&corner| corner == ring[0]) {
             return Err(SteerError::BadRing);
         }
+        let mut map = self.plan.map.clone();
+        map.obstacles.push((name.into(), ring.to_vec()));
+        if boundary(&map).is_blocked() {
+            return Err(SteerError::NothingLeft(name.into()));
+        }
         self.before_map_change();
-        self.plan.map.obstacles.push((name.into(), ring.to_vec()));
+        self.plan.map = map;
         self.after_map_change();
         Ok(())
     }
@@ -94,6 +102,7 @@ impl Simulation {
         for row in (0..agents.len()).filter(|&row| usize::from(agents.cohort[row]) == cohort) {
             (agents.goal_x[row], agents.goal_y[row]) = goal.into();
         }
+        self.make_room(&[]);
         self.set_off(cohort);
         Ok(())
     }
@@ -113,6 +122,7 @@ impl Simulation {
             agents.goal_x[row] += by.x;
             agents.goal_y[row] += by.y;
         }
+        self.make_room(&[cohort]);
         self.set_off(cohort);
         Ok(())
     }
@@ -138,6 +148,7 @@ impl Simulation {
         let radii: Vec<f32> =
             self.world.radius_classes.iter().chain(&self.world.agents.radius).copied().collect();
         self.world.radius_classes = world::radius_classes(&radii, world::WIDEST_CLASS);
+        self.make_room(&[]);
         self.settle();
         Ok(first)
     }
@@ -217,6 +228,7 @@ impl Simulation {
     fn after_map_change(&mut self) {
         self.plan.steered = true;
         self.plan.map_changes += 1;
+        self.make_room(&[]);
         self.world.set_walls(build::walls(&self.plan.map, self.world.origin, self.plan.wall_range));
     }
 }

@@ -6,7 +6,8 @@ use super::{Checker, LONGEST_TIME};
 use crate::scenario::error::known;
 use crate::scenario::file::{EventFile, NamedObstacle, RetargetFile};
 use crate::scenario::path::KeyPath;
-use crate::scenario::{Action, Cohort, Event, FloorPlan};
+use crate::scenario::place::bounds;
+use crate::scenario::{Action, Cohort, Event, FloorPlan, map};
 use glam::DVec2;
 use std::collections::BTreeSet;
 use throng_core::params::Limit;
@@ -33,10 +34,16 @@ impl Checker<'_> {
         let mut order: Vec<(usize, &EventFile)> = self.file.events.iter().enumerate().collect();
         order.sort_by(|(_, a), (_, b)| a.at.total_cmp(&b.at));
         let mut present: BTreeSet<String> = map.obstacles.iter().map(|(name, _)| name.clone()).collect();
+        let mut now = map.clone();
         let plan = |(index, event): (usize, &EventFile)| {
             let path = KeyPath::top("events").then(index);
             self.number(&path.then("at"), event.at, Limit::from(0.0).up_to(LONGEST_TIME));
-            Some((event.at, self.event(&path, event, &mut present)?))
+            let plan = self.event(&path, event, &mut present)?;
+            if let Plan::Ready(action) = &plan {
+                now.change(action);
+                self.leaves_room(&path, &now, action);
+            }
+            Some((event.at, plan))
         };
         order.into_iter().filter_map(plan).collect()
     }
@@ -66,6 +73,23 @@ impl Checker<'_> {
             self.report.say(&path.then("name"), complaint);
         }
         Some(Plan::Ready(Action::AddObstacle { name: obstacle.name.clone(), polygon }))
+    }
+
+    /// An obstacle must not cover all that is left of a walkable area.
+    fn leaves_room(&mut self, path: &KeyPath, now: &FloorPlan, action: &Action) {
+        let Action::AddObstacle { name, .. } = action else { return };
+        // Joining polygons takes long on a large map, and only those that reach all around can cover it.
+        let (low, high) = bounds(now.walkable.iter().flatten().flatten());
+        let (lowest, highest) = bounds(now.obstacles.iter().flat_map(|(_, ring)| ring));
+        if !now.walkable.is_empty()
+            && lowest.cmple(low).all()
+            && highest.cmpge(high).all()
+            && map::boundary(now).is_blocked()
+        {
+            let complaint =
+                format!("obstacle `{name}` leaves nothing of the walkable area; leave somewhere to walk");
+            self.report.say(&path.then("add_obstacle").then("polygon"), complaint);
+        }
     }
 
     fn removal(&mut self, path: &KeyPath, name: &str, present: &mut BTreeSet<String>) -> Option<Plan> {
