@@ -144,7 +144,12 @@ impl Recorded {
                 ..head
             };
             let Columns { id, x, y, vx, vy, .. } = crowd;
-            packer.frame(&head, &Crowd { origin: run.origin, id, x, y, vx, vy, delay: &[], movers: &[] })
+            let movers = run.info.movers_around(run.origin).into_iter().filter(|mover| !mover.carries);
+            let movers: Vec<[f32; 3]> = movers
+                .map(|mover| mover.state(*time, 1.0))
+                .map(|state| [state.position.x, state.position.y, state.radius])
+                .collect();
+            packer.frame(&head, &Crowd { origin: run.origin, id, x, y, vx, vy, delay: &[], movers: &movers })
         };
         runs.iter().enumerate().map(pack).collect()
     }

@@ -50,6 +50,8 @@ throng_core::params! {
 
 /// Backing off begins at this frustration.
 pub(crate) const YIELD: f32 = 0.3;
+/// Two who pass side by side need this many sums of radii on each side of the middle between them.
+const BESIDE: f32 = 1.02;
 /// Somebody within this many sums of radii is met in a narrow place, not only seen.
 const CLOSE: f32 = 4.0;
 
@@ -57,6 +59,15 @@ const CLOSE: f32 = 4.0;
 const CROWD: u32 = 4;
 /// How close others must be to count for a crowd, in sums of radii.
 const CROWD_REACH: f32 = 2.0;
+/// Somebody within this many sums of radii is met, where it wants something else.
+const MET: f32 = 3.0;
+/// Something else: the cosine of both wishes is below this.
+const ACROSS: f32 = 0.25;
+/// The same: it is above this.
+const SAME: f32 = 0.5;
+/// Two within this many sums of radii press against one another, if the cosine of their wishes is below the other.
+const PRESSED: f32 = 1.6;
+const OPPOSITE: f32 = -0.7;
 /// Whoever has arrived keeps this many sums of radii from the way of one who is held up.
 const MAKE_ROOM: f32 = 1.1;
 /// And looks for such a one within so many of them.
@@ -125,11 +136,14 @@ impl Patience {
         reach: &Reach,
     ) -> f32 {
         let frustration = view.agents.frustration[ego.row];
-        let tried = self.turned(view, ego, frustration);
-        let lag = lag(ego, tried);
-        let lag =
-            if around.walls.is_empty() { lag } else { lag_beside_walls(simd, around, ego, reach, tried) };
         let way = right_of_way(view, intents, around, ego);
+        let tried = self.turned(view, ego, frustration);
+        let lag = match way {
+            Way::Open if around.walls.is_empty() => lag(ego, tried),
+            Way::Open => lag_beside_walls(simd, around, ego, reach, tried),
+            // In a narrow place nobody has turned, and it is not the walls that one of two waits for.
+            Way::Mine | Way::Theirs(_) => lag(ego, ego.preferred),
+        };
         let next = if lag <= self.tolerance.max(frustration) {
             self.calm(frustration, ego.dt)
         } else {
@@ -138,10 +152,13 @@ impl Patience {
             frustration + (lag - frustration) * (ego.dt / pace).min(1.0)
         };
         match way {
+            Way::Open if is_behind_arrived(view, around, ego) => return next,
+            // In a queue all want the same, and a turn leads only along the wall.
+            Way::Open if queues(view, intents, around, ego) => {
+                return self.calm(frustration, ego.dt).max(next.min(self.tolerance));
+            }
             Way::Open => {
-                if !is_behind_arrived(view, around, ego) {
-                    ego.preferred = self.turned(view, ego, next);
-                }
+                ego.preferred = self.turned(view, ego, next);
                 return next;
             }
             Way::Theirs(forwards) if next >= YIELD => {
@@ -170,6 +187,45 @@ impl Patience {
         let angle = -most * (frustration - self.tolerance) / (1.0 - self.tolerance);
         Vec2::from_angle(angle).rotate(ego.preferred)
     }
+}
+
+/// Whether the agent is one of several beside walls who want the same, and nobody wants to come past.
+fn queues(view: View<'_>, intents: &Intents, around: &Around, ego: &Ego) -> bool {
+    let others = &around.others;
+    let wants_the_same = |i: usize| {
+        let (row, close) = (others.row[i] as usize, MET * others.reach[i]);
+        row < view.agents.len()
+            && others.towards(i).length_squared() < close * close
+            && cosine(ego.preferred, Vec2::new(intents.vx[row], intents.vy[row])) > SAME
+    };
+    !around.walls.is_empty() && (0..others.len).any(wants_the_same) && !is_met(view, intents, around, ego)
+}
+
+fn cosine(a: Vec2, b: Vec2) -> f32 {
+    a.dot(b) / (a.length() * b.length()).max(1e-9)
+}
+
+/// Whether somebody close ahead wants something else, past the agent. At a door many come from both sides to the same place
+/// between them, which is a queue, unless two of them wedge one another in.
+fn is_met(view: View<'_>, intents: &Intents, around: &Around, ego: &Ego) -> bool {
+    let others = &around.others;
+    (0..others.len).any(|i| {
+        let (row, towards) = (others.row[i] as usize, others.towards(i));
+        let distance = towards.length();
+        if distance > MET * others.reach[i] || towards.dot(ego.preferred) <= 0.0 {
+            return false;
+        }
+        if row >= view.agents.len() {
+            return true;
+        }
+        let theirs = Vec2::new(intents.vx[row], intents.vy[row]);
+        let cosine = cosine(ego.preferred, theirs);
+        let passes = |row: usize, from: Vec2, to_other: Vec2| {
+            (intents.aim[row] - from).dot(to_other) > distance * distance
+        };
+        let past = || passes(ego.row, ego.position, towards) && passes(row, ego.position + towards, -towards);
+        distance < PRESSED * others.reach[i] && cosine < OPPOSITE || cosine < ACROSS && past()
+    })
 }
 
 /// Whether so many others are close that waiting is not likely to help.
@@ -286,7 +342,7 @@ fn narrow(around: &Around, ego: &Ego, towards: Vec2, reach: f32) -> bool {
     let (mut on_left, mut on_right) = (false, false);
     for wall in &around.walls {
         let to_wall = wall.closest(middle) - middle;
-        if to_wall.length_squared() < reach * reach {
+        if to_wall.length_squared() < (BESIDE * reach).powi(2) {
             let is_left = det(towards, to_wall) > 0.0;
             on_left |= is_left;
             on_right |= !is_left;

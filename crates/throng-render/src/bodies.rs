@@ -35,6 +35,8 @@ pub(crate) fn draw(stage: &mut Stage<'_>, time: f64) -> Key {
     let frame = f64::from(moment(stage, time));
     let present: Vec<(Track<'_>, Body)> =
         stage.run.tracks().filter_map(|track| Some((track, body_at(stage, &track, frame)?))).collect();
+    let movers = stage.movers_at(time);
+    stage.page.shapes.extend(movers);
     let mut tails = Vec::new();
     for (track, body) in &present {
         let (agent, width) = (paint.body(stage, track, body.row), tail_width(stage, track));

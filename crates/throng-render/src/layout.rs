@@ -4,10 +4,13 @@ use crate::colour::Theme;
 use crate::page::{Page, Path, Shape};
 use crate::{ColourBy, Kind, PictureOptions, heat};
 use glam::{DVec2, Vec2};
-use throng::record::{Geometry, Ring, Run, Track};
+use throng::record::{Geometry, Mover, MoverState, Ring, Run, Track};
 
 /// The radius of agents that no file tells, m.
 const USUAL_RADIUS: f64 = 0.2;
+
+/// A scripted body's way is drawn through its places at so many times.
+const WAY_POINTS: u32 = 400;
 
 /// Everything that the painters share.
 pub(crate) struct Stage<'a> {
@@ -23,6 +26,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) frames: (u32, u32),
     /// Of a film: seconds of the run in a second.
     pub(crate) pace: Option<f64>,
+    movers: Vec<Mover>,
 }
 
 /// From metres (relative to the run's origin, y up) to pixels (y down).
@@ -39,6 +43,11 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// Whether a place, m from the run's origin, is shown.
+    fn holds(&self, place: Vec2) -> bool {
+        place.cmpge(self.low).all() && place.cmple(self.high).all()
+    }
+
     pub(crate) fn page(&self, x: f32, y: f32) -> [f32; 2] {
         [self.corner.x + (x - self.low.x) * self.scale, self.corner.y + (self.high.y - y) * self.scale]
     }
@@ -77,9 +86,13 @@ impl<'a> Stage<'a> {
         let page_height = ((HEADER + FOOTER) * unit + height).round() as u32;
         let page = Page { width, height: page_height, background: theme.paper, shapes: Vec::new() };
         let options = options.clone();
-        let mut stage = Stage { run, options, theme, page, view, unit, geometry, frames, pace: None };
+        let movers = run.info.movers_around(run.origin);
+        let mut stage = Stage { run, options, theme, page, view, unit, geometry, frames, pace: None, movers };
         stage.floor();
         stage.walls();
+        if stage.options.at.is_none() {
+            stage.paths();
+        }
         stage
     }
 
@@ -141,6 +154,38 @@ impl<'a> Stage<'a> {
         for path in gaps {
             self.push(Shape::Area { path, fill: self.theme.gap });
         }
+    }
+
+    /// The ways that scripted bodies take.
+    fn paths(&mut self) {
+        let colour = self.theme.wall.mixed(self.theme.floor, 0.6);
+        let way = |mover: &Mover| {
+            let places = (0..=WAY_POINTS).map(|part| {
+                let frames = f64::from(self.frames.1 - self.frames.0);
+                mover.state(frames / self.run.fps * f64::from(part) / f64::from(WAY_POINTS), 1.0).position
+            });
+            let mut path = Path::default();
+            for (index, place) in places.filter(|&place| self.view.holds(place)).enumerate() {
+                let point = self.view.page(place.x, place.y);
+                if index == 0 { path.start(point) } else { path.line(point) }
+            }
+            Shape::Line { path, colour, width: 2.0 * mover.radius * self.view.scale, round: true }
+        };
+        let ways: Vec<Shape> = self.movers.iter().map(way).collect();
+        self.page.shapes.extend(ways);
+    }
+
+    /// Scripted bodies at a time, as far as they are in the picture.
+    pub(crate) fn movers_at(&self, time: f64) -> Vec<Shape> {
+        let states = self.movers.iter().map(|mover| (mover.carries, mover.state(time, 1.0)));
+        let shown = states.filter(|(_, state)| self.view.holds(state.position));
+        let disc = |(carries, state): (bool, MoverState)| Shape::Disc {
+            centre: self.view.page(state.position.x, state.position.y),
+            radius: state.radius * self.view.scale,
+            fill: Some(if carries { self.theme.floor } else { self.theme.wall }),
+            rim: Some((self.theme.wall_edge, 1.2 * self.unit)),
+        };
+        shown.map(disc).collect()
     }
 
     fn rings(&self, rings: &[&Ring]) -> Path {

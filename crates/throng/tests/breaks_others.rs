@@ -114,13 +114,66 @@ fn two_ways_through_a_door_resolve() {
             assert!(time <= 3.0 * 8.0, "{model}, wall of {thickness} m: {time} s");
             assert!(deepest <= 1e-3, "{model}: {deepest} m deep");
         }
-        // Queues on both sides take turns; how fast is not promised, that all get through is.
+        // Queues on both sides take turns; how fast is not promised, that all get through is. Whoever is pushed off its
+        // line must know where the door is: nobody leaves a queue by chance.
         // With VO nobody expects the others to give way, and a queue may stand for longer than this test waits.
         for (each, thickness) in [(1, 4.0), (3, 0.2), (5, 0.5)].into_iter().filter(|_| model != "vo") {
-            let mut simulation = simulate(&door(model, each, thickness));
+            let text = door(model, each, thickness) + "macroscale = \"visibility-graph\"\n";
+            let mut simulation = simulate(&text);
             let (time, _) = run(&mut simulation, 200.0);
             assert_eq!(simulation.arrived(), 2 * each, "{model}, {each} on each side: after {time} s");
         }
+    }
+}
+
+/// The same door between two blocks in one room, as wide as asked for, and with a route through it that knows of walls. Each
+/// stood in the other's way here and thought that it was the wall's doing.
+#[test]
+fn a_pair_in_a_door_of_any_width_resolves() {
+    for model in MODELS {
+        for width in [0.55, 0.7, 0.8, 1.0] {
+            let (low, high) = (3.0 - width / 2.0, 3.0 + width / 2.0);
+            let text = format!(
+                "format = 1\n[pipeline]\nmacroscale = \"visibility-graph\"\nmicroscale = \"{model}\"\n\
+                 [map]\nwalkable = \"POLYGON ((0 0, 10 0, 10 6, 0 6, 0 0))\"\n\
+                 obstacles = [[[4.9, 0], [5.1, 0], [5.1, {low}], [4.9, {low}]], [[4.9, {high}], [5.1, {high}], [5.1, 6], [4.9, 6]]]\n\
+                 [[agents]]\nplace = {{ points = [[1, 3], [9, 3]] }}\ngoal = {{ points = [[9, 3], [1, 3]] }}\n"
+            );
+            let mut simulation = simulate(&text);
+            let (time, _) = run(&mut simulation, 60.0);
+            assert_eq!(simulation.arrived(), 2, "{model}, {width} m: after {time} s");
+            assert!(time <= 3.0 * 6.0, "{model}, {width} m: {time} s");
+        }
+    }
+}
+
+/// People who queue at a door stand around it, on both sides, and get through it about as fast as people do: 1.3 to 1.9 a
+/// second and metre, here with some room on both ends.
+#[test]
+fn a_crowd_before_a_door_stands_around_it() {
+    for model in ["orca", "hrvo", "hybrid"] {
+        let text = format!(
+            "format = 1\nuntil = 400\n[pipeline]\nmacroscale = \"navmesh\"\nmicroscale = \"{model}\"\n\
+             [map]\nwalkable = \"POLYGON ((0 0, 20 0, 20 10, 0 10, 0 0))\"\n\
+             obstacles = [[[10, 0], [10.2, 0], [10.2, 4.5], [10, 4.5]], [[10, 5.5], [10.2, 5.5], [10.2, 10], [10, 10]]]\n\
+             [[agents]]\ncount = 80\nradius = 0.22\npreferred_speed = {{ normal = [1.3, 0.15], min = 0.9, max = 1.7 }}\n\
+             place = {{ polygon = [[1, 1], [8, 1], [8, 9], [1, 9]] }}\ngoal = {{ point = [18, 5] }}\ngoal_radius = 1\n\
+             on_arrival = \"leave\"\n"
+        );
+        let mut simulation = simulate(&text);
+        run(&mut simulation, 15.0);
+        let frame = simulation.frame();
+        let waiting: Vec<f64> =
+            (0..frame.len()).map(|row| frame.position(row)).filter(|at| at.x < 10.0).map(|at| at.y).collect();
+        let above = waiting.iter().filter(|&&y| y > 5.0).count() as f64 / waiting.len() as f64;
+        assert!(
+            (0.2..0.8).contains(&above),
+            "{model}: {above} of those who wait stand on the left of the door"
+        );
+        let (time, _) = run(&mut simulation, 400.0);
+        assert_eq!(simulation.arrived(), 80, "{model}");
+        let flow = 80.0 / (time - 10.0);
+        assert!((1.2..4.0).contains(&flow), "{model}: {flow} a second");
     }
 }
 

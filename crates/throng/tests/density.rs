@@ -155,7 +155,7 @@ fn every_thread_count_gives_the_same_bits() {
 /// A hundred in a room with a narrow door straight ahead and a wide one further off.
 const TWO_DOORS: &str = "format = 1\nuntil = 300\n[pipeline]\nmacroscale = 'visibility-graph'\nmesoscale = ['density']\n\
     [map]\nwalkable = 'POLYGON ((-30 -20, 30 -20, 30 20, -30 20, -30 -20))'\n\
-    obstacles = [[[-0.2, -20], [0.2, -20], [0.2, -0.5], [-0.2, -0.5]], [[-0.2, 0.5], [0.2, 0.5], [0.2, 10], [-0.2, 10]],\
+    obstacles = [[[-0.2, -20], [0.2, -20], [0.2, -0.45], [-0.2, -0.45]], [[-0.2, 0.45], [0.2, 0.45], [0.2, 10], [-0.2, 10]],\
     [[-0.2, 14], [0.2, 14], [0.2, 20], [-0.2, 20]]]\n\
     [[agents]]\nname = 'all'\ncount = 100\non_arrival = 'leave'\n\
     place = { grid = { from = [-18, -5], columns = 10, spacing = 1.0 } }\ngoal = { point = [20, 0] }\n";

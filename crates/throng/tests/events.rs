@@ -91,3 +91,29 @@ fn a_run_does_not_wait_for_a_retarget_of_nobody_or_after_its_end() {
         assert!(end < 5.0, "{on_arrival}, {retarget_at}: {end}");
     }
 }
+
+/// An obstacle comes down on a crowd: whoever is under it is put beside it, and all get where they want.
+#[test]
+fn nobody_is_caught_under_what_comes_down() {
+    for planner in ["visibility-graph", "navmesh", "map-field"] {
+        let text = format!(
+            "format = 1\nuntil = 120\n[pipeline]\nmacroscale = '{planner}'\n\
+             [map]\nwalkable = 'POLYGON ((0 0, 40 0, 40 20, 0 20, 0 0))'\nobstacles = [[[10, 8], [12, 8], [12, 12], [10, 12]]]\n\
+             [[agents]]\ncount = 25\nplace = {{ grid = {{ from = [1, 5], columns = 5, spacing = 1.0 }} }}\n\
+             goal = {{ point = [39, 10] }}\ngoal_radius = 0.5\n\
+             [[events]]\nat = 12\nadd_obstacle = {{ name = 'barrier', polygon = [[16, 0], [19, 0], [19, 11], [16, 11]] }}\n"
+        );
+        let mut simulation = simulate(&text);
+        step_until(&mut simulation, 12.0);
+        let under = |simulation: &Simulation| {
+            let frame = simulation.frame();
+            let caught = |at: &glam::DVec2| at.x > 16.0 && at.x < 19.0 && at.y < 11.0;
+            (0..frame.len()).map(|row| frame.position(row)).filter(caught).count()
+        };
+        assert!(under(&simulation) > 3, "{planner}: nobody is there to be caught");
+        simulation.step();
+        assert_eq!(under(&simulation), 0, "{planner}");
+        run(&mut simulation);
+        assert_eq!(simulation.arrived(), 25, "{planner}");
+    }
+}

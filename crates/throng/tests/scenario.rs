@@ -539,7 +539,30 @@ fn bad_maps_are_named() {
 }
 
 #[test]
+fn what_is_hardly_meant_is_said() {
+    let warned = |text: &str, words: &str| {
+        let warnings = Scenario::parse(text, "crowd.toml", None).unwrap().warnings();
+        assert!(warnings.iter().any(|warning| warning.contains(words)), "{warnings:?}");
+    };
+    let walled = "format = 1\nmap.walls = [[[5, -5], [5, 5]]]\n\
+                  [[agents]]\nname = 'a'\nplace = { points = [[0, 0]] }\ngoal = { point = [9, 0] }";
+    warned(walled, "walls are in the straight way of cohort `a`");
+    let planned = format!("pipeline.macroscale = 'navmesh'\n{walled}");
+    assert!(Scenario::parse(&planned, "crowd.toml", None).unwrap().warnings().is_empty());
+    warned(
+        "format = 1\nmap.terrain = [{ polygon = [[0, 0], [1, 0], [1, 1]], cost = 2 }]",
+        "`terrain` does nothing without `map-field`",
+    );
+}
+
+#[test]
 fn bad_movers_and_events_are_named() {
+    complains(
+        &format!(
+            "{ROOM}\n[[events]]\nat = 3\nadd_obstacle = {{ name = 'lid', polygon = [[-1, -1], [11, -1], [11, 11], [-1, 11]] }}"
+        ),
+        &["events[0].add_obstacle.polygon", "`lid` leaves nothing of the walkable area"],
+    );
     complains(
         "format = 1\n[[movers]]\nradius = 0\npath = [[0, 0, 0]]",
         &["movers[0].radius = 0 must be > 0"],

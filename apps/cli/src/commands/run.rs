@@ -176,7 +176,15 @@ impl Args {
                 Recorder::resume(path, info, RecordOptions { fps: Some(fps) }, position)
             }
         };
-        Ok(Some(recorder?))
+        let recorder = recorder?;
+        if let Some(asked) = self.fps.filter(|asked| (asked - recorder.fps()).abs() > 1e-6) {
+            output::warn(&format!(
+                "recording {:.6} frames a second instead of {asked}: a frame is a whole number of steps of {} s",
+                recorder.fps(),
+                info.dt
+            ));
+        }
+        Ok(Some(recorder))
     }
 
     /// Prints the summary, or writes the report, or both.

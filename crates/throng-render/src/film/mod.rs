@@ -223,6 +223,8 @@ impl Film<'_> {
             .collect();
         let colours: Vec<Colour> =
             bodies.iter().map(|(track, body)| self.paint.body(stage, track, body.row)).collect();
+        let time = (frame - f64::from(stage.frames.0)) / stage.run.fps;
+        stage.movers_at(time).iter().for_each(|shape| canvas.shape(shape));
         for ((track, body), colour) in bodies.iter().zip(&colours) {
             let width = bodies::tail_width(stage, track);
             bodies::tail(stage, track, body, |step, points| {
@@ -230,7 +232,6 @@ impl Film<'_> {
                 points.windows(2).for_each(|ends| canvas.line([ends[0], ends[1]], width, colour));
             });
         }
-        let time = (frame - f64::from(stage.frames.0)) / stage.run.fps;
         feet::recent(stage, &self.paint, time).iter().for_each(|shape| canvas.shape(shape));
         let rim = bodies::RIM * stage.unit / 2.0;
         for ((track, body), colour) in bodies.iter().zip(&colours) {

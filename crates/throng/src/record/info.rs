@@ -1,8 +1,9 @@
 //! What a file should know about the run that it holds.
 
-use crate::scenario::{Goal, Scenario};
+use crate::scenario::{Goal, Mover, Scenario};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
+use throng_core::world;
 
 /// What a file should know about the run that it holds. Coordinates are the scenario's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,20 @@ pub struct RunInfo {
     pub cohorts: Vec<CohortInfo>,
     /// Where each agent wants to be, by id; may be empty.
     pub goals: Vec<[f64; 2]>,
+    /// Scripted bodies.
+    pub movers: Vec<MoverInfo>,
+}
+
+/// A scripted body as a file knows it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MoverInfo {
+    /// m.
+    pub radius: f64,
+    /// Whether it is a platform.
+    pub carries: bool,
+    /// Time, s, and place, m, rising in time.
+    pub path: Vec<[f64; 3]>,
 }
 
 /// A cohort as a file knows it: a run of ids with a name.
@@ -59,7 +74,26 @@ impl RunInfo {
             walls: lines(&scenario.map.walls),
             cohorts: cohorts(scenario),
             goals: goals.iter().map(|goal| goal.to_array()).collect(),
+            movers: scenario.movers.iter().map(MoverInfo::of).collect(),
         }
+    }
+
+    /// Scripted bodies, with places as seen from an origin.
+    pub fn movers_around(&self, origin: DVec2) -> Vec<world::Mover> {
+        let place = |&[t, x, y]: &[f64; 3]| (t, (DVec2::new(x, y) - origin).as_vec2());
+        let mover = |mover: &MoverInfo| world::Mover {
+            radius: mover.radius as f32,
+            path: mover.path.iter().map(place).collect(),
+            carries: mover.carries,
+        };
+        self.movers.iter().map(mover).collect()
+    }
+}
+
+impl MoverInfo {
+    fn of(mover: &Mover) -> MoverInfo {
+        let path = mover.path.iter().map(|&(t, place)| [t, place.x, place.y]).collect();
+        MoverInfo { radius: mover.radius, carries: mover.carries, path }
     }
 }
 

@@ -22,8 +22,9 @@ mod text;
 pub use csv::{quoted as quoted_for_csv, split as split_csv};
 pub use error::RecordError;
 pub use geometry::{Geometry, Ring};
-pub use info::{CohortInfo, RunInfo};
+pub use info::{CohortInfo, MoverInfo, RunInfo};
 pub use read::{FootprintRow, GeometrySpan, Run, Track, open_run};
+pub use throng_core::world::{Mover, MoverState};
 
 use crate::simulation::Simulation;
 use error::Fault;

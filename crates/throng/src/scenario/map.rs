@@ -238,6 +238,12 @@ pub(super) fn closest_on_segment(point: DVec2, a: DVec2, b: DVec2) -> DVec2 {
     a + along * share
 }
 
+/// Whether two segments cross. Those that only touch do not.
+pub(super) fn cross([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> bool {
+    let side = |a: DVec2, b: DVec2, point: DVec2| (b - a).perp_dot(point - a);
+    side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0
+}
+
 /// A ring with everything within a distance of it.
 pub(crate) fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
     // A disc as an octagon that holds it.

@@ -58,6 +58,11 @@ pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// The planner that knows windows, platforms and jumps.
 const PLANS_AHEAD: &str = "multi-domain";
+/// The planner that minds costly ground.
+const WEIGHS_GROUND: &str = "map-field";
+/// The planner that minds no walls, and how many agents of a cohort it is tried on.
+const MINDS_NO_WALLS: &str = "straight";
+const TRIED: usize = 20;
 
 /// The motion that steps over gaps.
 const STEPS_OVER_GAPS: &str = "footsteps";
@@ -153,7 +158,27 @@ impl Scenario {
                 cohort.name
             )
         };
-        apart.map(warning).chain(self.unused_plans()).chain(self.unused_mesoscale()).collect()
+        let walled = self.walled().into_iter();
+        apart.map(warning).chain(self.unused_plans()).chain(self.unused_mesoscale()).chain(walled).collect()
+    }
+
+    /// Whose straight way leads through a wall, where nobody plans another.
+    fn walled(&self) -> Option<String> {
+        if self.pipeline.macroscale != MINDS_NO_WALLS {
+            return None;
+        }
+        let bounds = boundary(&self.map_for_bodies());
+        let walls: Vec<[DVec2; 2]> = bounds.edges().chain(bounds.walls.iter().copied()).collect();
+        let crosses = |agent: &AgentStart| match agent.goal {
+            Goal::Point(goal) => walls.iter().any(|wall| map::cross([agent.position, goal], *wall)),
+            Goal::Area(_) => false,
+        };
+        let cohort = self.cohorts.iter().find(|cohort| cohort.agents.iter().take(TRIED).any(crosses))?;
+        Some(format!(
+            "walls are in the straight way of cohort `{}`, and `{MINDS_NO_WALLS}` plans no way around them: \
+             `navmesh` as pipeline.macroscale does",
+            cohort.name
+        ))
     }
 
     /// Plans that keep clear of everybody are not turned.
@@ -173,9 +198,13 @@ impl Scenario {
             ("carries", self.movers.iter().any(|mover| mover.carries)),
             ("links", !self.links.is_empty()),
         ];
+        let ground = (self.pipeline.macroscale != WEIGHS_GROUND && !self.map.terrain.is_empty())
+            .then(|| format!("`terrain` does nothing without `{WEIGHS_GROUND}` as pipeline.macroscale"));
         let unused = self.pipeline.macroscale != PLANS_AHEAD;
         let written = keys.into_iter().filter(move |(_, written)| unused && *written);
-        written.map(|(key, _)| format!("`{key}` does nothing without `{PLANS_AHEAD}` as pipeline.macroscale"))
+        written
+            .map(|(key, _)| format!("`{key}` does nothing without `{PLANS_AHEAD}` as pipeline.macroscale"))
+            .chain(ground)
     }
 
     /// The walkable area as WKT, as JuPedSim and PedPy want it: always one POLYGON, with holes.

@@ -5,6 +5,7 @@ use glam::{DVec2, Vec2};
 use std::collections::BTreeMap;
 use throng::checkpoint::Checkpoint;
 use throng::metrics::Metrics;
+use throng::scenario::{Region, boundary};
 use throng::{Scenario, Simulation};
 use throng_core::geom::det;
 use throng_core::space::Wall;
@@ -38,8 +39,11 @@ pub fn run(draws: &mut Draws<'_>, scenario: &Scenario) -> Verdict {
         if saves && step == middle {
             resumed = Some(saved(&simulation, scenario)?);
         }
-        let before = places(&simulation);
+        let (mut before, changes) = (places(&simulation), simulation.map_changes());
         simulation.step();
+        if simulation.map_changes() != changes {
+            forget_caught(&mut before, &simulation);
+        }
         sane(&simulation, scenario).map_err(|fault| format!("in step {step}: {fault}"))?;
         not_through_walls(&before, &simulation).map_err(|fault| format!("in step {step}: {fault}"))?;
     }
@@ -91,10 +95,20 @@ fn places(simulation: &Simulation) -> BTreeMap<u32, Vec2> {
     (0..agents.len()).map(|row| (agents.id[row], Vec2::new(agents.x[row], agents.y[row]))).collect()
 }
 
+/// Whoever an obstacle has come down on was put beside it.
+fn forget_caught(before: &mut BTreeMap<u32, Vec2>, simulation: &Simulation) {
+    let region = Region::new(&boundary(simulation.floor_plan()));
+    let origin = simulation.frame().origin;
+    before.retain(|_, place| {
+        let place = origin + place.as_dvec2();
+        region.is_free(place) && region.has_room(place, 1e-3)
+    });
+}
+
 fn not_through_walls(before: &BTreeMap<u32, Vec2>, simulation: &Simulation) -> Verdict {
     let walls = simulation.world().view().walls;
     for (id, to) in places(simulation) {
-        let from = before[&id];
+        let Some(&from) = before.get(&id) else { continue };
         if let Some(wall) = walls.all().iter().find(|wall| crosses(from, to, wall)) {
             return Err(format!("agent {id} went from {from} to {to}, through {wall:?}"));
         }
