@@ -20,6 +20,8 @@ pub struct Planned<'a> {
     pub seen: &'a [DVec2],
     /// The plans with their names; the last one is the result.
     pub plans: &'a [(String, Vec<DVec2>)],
+    /// Jumps: from where to where.
+    pub links: &'a [[DVec2; 2]],
     /// Bodies that stand or move: places and radius.
     pub bodies: &'a [(Vec<DVec2>, f64)],
     /// From where to where.
@@ -48,6 +50,7 @@ pub fn plan_picture(planned: &Planned<'_>) -> Picture {
     let page = Page { width, height: page_height, background: theme.paper, shapes: Vec::new() };
     let mut drawing = Drawing { page, theme, unit, scale, corner, low, high };
     drawing.map(planned.map);
+    drawing.links(planned.links);
     drawing.bodies(planned.bodies);
     drawing.seen(planned.seen);
     drawing.plans(planned.plans);
@@ -98,6 +101,17 @@ impl Drawing {
         for wall in &boundary.walls {
             let path = self.line(wall);
             self.page.shapes.push(Shape::Line { path, colour: edge, width, round: true });
+        }
+    }
+
+    /// A line that ends with a dot where one lands.
+    fn links(&mut self, links: &[[DVec2; 2]]) {
+        let colour = self.theme.faint_ink;
+        for link in links {
+            let (path, centre) = (self.line(link), self.at(link[1]));
+            self.page.shapes.push(Shape::Line { path, colour, width: 2.0 * self.unit, round: true });
+            let radius = 4.0 * self.unit;
+            self.page.shapes.push(Shape::Disc { centre, radius, fill: Some(colour), rim: None });
         }
     }
 
@@ -213,13 +227,14 @@ mod tests {
             line,
             seen: &seen,
             plans: &plans,
+            links: &[ends],
             bodies: &bodies,
             ends,
             width: 640,
         });
         let svg = picture.to_svg();
         assert!(svg.contains("space-time &lt;&amp;&gt;") && svg.contains("20 m") || svg.contains(" m<"));
-        assert!(svg.matches("<circle").count() >= 103, "{}", svg.matches("<circle").count());
+        assert!(svg.matches("<circle").count() >= 104, "{}", svg.matches("<circle").count());
         assert_eq!(&picture.to_png()[1..4], b"PNG");
         assert_eq!(picture.size().0, 640);
     }

@@ -19,7 +19,7 @@
 pub use throng_core::space::Wall;
 pub use throng_macroscale::{chain, domain, navmesh, search, tunnel, waypoints};
 
-use crate::scenario::Scenario;
+use crate::scenario::{Link, Scenario};
 use chain::Site;
 use domain::published::{Published, Trajectory};
 use glam::DVec2;
@@ -31,6 +31,7 @@ pub struct Place {
     pub origin: DVec2,
     /// m from the origin.
     walls: Vec<Wall>,
+    links: Vec<navmesh::Link>,
     low: DVec2,
     high: DVec2,
 }
@@ -52,14 +53,21 @@ impl Place {
             b: (b - origin).as_vec2(),
             two_sided,
         };
+        let link = |link: &Link| navmesh::Link {
+            from: link.from - origin,
+            to: link.to - origin,
+            cost: link.cost,
+            both_ways: link.both_ways,
+        };
         let solid = boundary.edges().map(|edge| wall(edge, false));
         let walls = solid.chain(boundary.walls.iter().map(|&edge| wall(edge, true))).collect();
-        Place { origin, walls, low: low - origin, high: high - origin }
+        let links = scenario.links.iter().map(link).collect();
+        Place { origin, walls, links, low: low - origin, high: high - origin }
     }
 
     /// What an atlas is made of, for bodies of a radius, m.
     pub fn site(&self, radius: f64) -> Site<'_> {
-        Site { walls: &self.walls, links: &[], low: self.low, high: self.high, radius }
+        Site { walls: &self.walls, links: &self.links, low: self.low, high: self.high, radius }
     }
 
     /// From the scenario's coordinates.
@@ -88,4 +96,34 @@ pub fn bodies_and_agents(scenario: &Scenario, place: &Place) -> Published {
         published.publish((first + index) as u32, stands);
     }
     published
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chain::{Atlas, Chain, Problem, Tuning, plan};
+    use super::*;
+
+    const APART: &str = "format = 1\n[map]\n\
+        walkable = 'MULTIPOLYGON (((0 0, 9 0, 9 9, 0 9, 0 0)), ((10 0, 19 0, 19 9, 10 9, 10 0)))'\n\
+        [[links]]\nfrom = [8.5, 5]\nto = [10.5, 5]\n";
+
+    /// Whether a body of a radius gets over, in the last domain of a chain.
+    fn gets_over(chain: &str, radius: f64) -> bool {
+        let scenario = Scenario::parse(APART, "apart.toml", None).unwrap();
+        let ends = [DVec2::new(2.0, 5.0), DVec2::new(17.0, 5.0)];
+        let place = Place::of(&scenario, &ends);
+        let chain: Chain = chain.parse().unwrap();
+        let atlas = Atlas::new(place.site(radius), &chain, Tuning::default()).unwrap();
+        let [from, to] = ends.map(|end| place.local(end));
+        let outcomes = plan(&atlas, &bodies(&scenario, &place), &chain, &Problem::between(from, to));
+        outcomes.last().is_some_and(|last| last.level == chain.last() && last.is_found())
+    }
+
+    #[test]
+    fn the_links_of_a_scenario_are_taken_by_whoever_fits() {
+        for chain in ["navmesh", "dynamic-navmesh", "space-time", "navmesh>space-time"] {
+            assert!(gets_over(chain, 0.25), "{chain}");
+            assert!(!gets_over(chain, 0.7), "{chain}");
+        }
+    }
 }

@@ -489,6 +489,13 @@ const ROOM: &str = "format = 1\n[map]\nwalkable = 'POLYGON ((0 0, 10 0, 10 10, 0
     obstacles = [{ name = 'pillar', polygon = [[4, 4], [4, 6], [6, 6], [6, 4]] }]\n";
 
 #[test]
+fn links_to_where_nobody_can_be_are_named() {
+    let link = |from: &str, to: &str| format!("{ROOM}[[links]]\nfrom = {from}\nto = {to}");
+    complains(&link("[5, 5]", "[9, 5]"), &["links[0].from", "(5, 5), inside obstacle `pillar`"]);
+    complains(&link("[3, 5]", "[12, 5]"), &["links[0].to", "(12, 5), outside the walkable area"]);
+}
+
+#[test]
 fn agents_inside_obstacles_are_named_with_the_obstacle() {
     let start = |x: f64, goal: f64| {
         format!(

@@ -19,7 +19,8 @@ use throng_render::{Picture, Planned, plan_picture};
 ///
 /// Domains, from coarse to fine: navmesh (walls only), dynamic-navmesh (and how dense it will be), grid (and bodies where
 /// they are now), space-time (and bodies where they will be). In `navmesh>grid` the grid is searched in a tunnel
-/// around the way on the mesh, in `navmesh/grid` from waypoint to waypoint of it.
+/// around the way on the mesh, in `navmesh/grid` from waypoint to waypoint of it. The scenario's links are jumps in all
+/// of them but the grid, which knows only the floor.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -229,6 +230,7 @@ impl<'a> Task<'a> {
             .iter()
             .map(|(_, path)| (path.path.iter().map(|point| self.there(point.1)).collect(), path.radius))
             .collect();
+        let links: Vec<[DVec2; 2]> = self.scenario.links.iter().map(|link| [link.from, link.to]).collect();
         let expansions = last.map_or(0, |last| last.effort.expansions);
         let line = match self.found(answer) {
             Some(plan) => format!("{:.1} m · {expansions} states expanded", plan.length()),
@@ -240,6 +242,7 @@ impl<'a> Task<'a> {
             line,
             seen: &seen,
             plans: &plans,
+            links: &links,
             bodies: &bodies,
             ends: [self.problem.from, self.problem.to].map(|end| self.there(end)),
             width: 1280,

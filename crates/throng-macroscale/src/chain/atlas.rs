@@ -38,7 +38,7 @@ const TAKE_OFF: f64 = 0.4;
 pub struct Site<'a> {
     /// Walls.
     pub walls: &'a [Wall],
-    /// Jumps and the like.
+    /// Jumps and the like. Those that begin or end where bodies have no room are left out.
     pub links: &'a [navmesh::Link],
     /// The corners of what a grid covers, m.
     pub low: DVec2,
@@ -56,16 +56,18 @@ impl Atlas {
         let terrain = |widest: f64| {
             let mut terrain =
                 Terrain::between_with(walls, navmesh::Settings { radius, widest, ..Default::default() })?;
-            terrain.set_links(links)?;
+            terrain.set_links(&terrain.mesh().sound(links))?;
             Ok::<_, MeshError>(terrain)
         };
+        let clearance = Clearance::new(walls, radius as f32);
+        let fits = |link: &&navmesh::Link| clearance.has_room(link.from) && clearance.has_room(link.to);
         let layout = grid::Layout { low, high, side: tuning.cell, radius };
         Ok(Atlas {
             coarse: needs(Level::Navmesh).then(|| terrain(f64::INFINITY)).transpose()?,
             fine: needs(Level::DynamicNavmesh).then(|| terrain(tuning.widest_polygon)).transpose()?,
             grid: needs(Level::Grid).then(|| Grid::between(walls, layout)).transpose()?,
-            clearance: Clearance::new(walls, radius as f32),
-            jumps: links.iter().flat_map(jumps).collect(),
+            jumps: links.iter().filter(fits).flat_map(jumps).collect(),
+            clearance,
             tuning,
         })
     }

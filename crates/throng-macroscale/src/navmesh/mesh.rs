@@ -183,6 +183,16 @@ impl Mesh {
         found.map(|(at, _)| at + self.origin)
     }
 
+    /// Whether a link begins and ends on the mesh.
+    pub fn is_sound(&self, link: &Link) -> bool {
+        [link.from, link.to].iter().all(|&end| self.locate(end).is_some())
+    }
+
+    /// Those of some links that begin and end on the mesh: the others lead nowhere for bodies of its radius.
+    pub fn sound(&self, links: &[Link]) -> Vec<Link> {
+        links.iter().copied().filter(|link| self.is_sound(link)).collect()
+    }
+
     /// Joins places by links. Says which link begins or ends outside of the mesh.
     pub fn set_links(&mut self, links: &[Link]) -> Result<(), MeshError> {
         let find = |index: usize, place: DVec2| {

@@ -8,7 +8,7 @@ use crate::scenario::map;
 use crate::scenario::path::KeyPath;
 use crate::scenario::place::{Layout, Scatter, Standing, bounds, jittered, outline};
 use crate::scenario::region::Region;
-use crate::scenario::{AgentStart, Cohort, FloorPlan, Goal};
+use crate::scenario::{AgentStart, Cohort, FloorPlan, Goal, Link};
 use glam::DVec2;
 use std::collections::BTreeSet;
 use throng_core::rng::{self, Purpose};
@@ -25,8 +25,7 @@ impl Checker<'_> {
         let region = Region::new(&boundary);
         let radii: Vec<Vec<f64>> = drafts.iter().map(|draft| self.radii(draft)).collect();
         let places = self.places(map, &region, drafts, &radii);
-        let removed = self.file.events.iter().filter_map(|event| event.remove_obstacle.as_deref());
-        let lasting = Lasting::new(map, removed);
+        let lasting = self.lasting(map);
         let mut cohorts = Vec::new();
         for ((draft, radii), places) in drafts.iter().zip(radii).zip(places) {
             let chance =
@@ -49,6 +48,12 @@ impl Checker<'_> {
             });
         }
         cohorts
+    }
+
+    /// What no event takes away from a map.
+    fn lasting(&self, map: &FloorPlan) -> Lasting {
+        let removed = self.file.events.iter().filter_map(|event| event.remove_obstacle.as_deref());
+        Lasting::new(map, removed)
     }
 
     fn radii(&self, draft: &Draft<'_>) -> Vec<f64> {
@@ -145,6 +150,22 @@ impl Checker<'_> {
             self.report.say(&path, format!("{who}, {complaint}; move it"));
             if self.report.is_full() {
                 return;
+            }
+        }
+    }
+
+    pub(super) fn links_are_free(&mut self, links: &[Link], map: &FloorPlan) {
+        if links.is_empty() {
+            return;
+        }
+        let lasting = self.lasting(map);
+        for (index, link) in links.iter().enumerate() {
+            let path = KeyPath::top("links").then(index);
+            for (key, verb, place) in [("from", "begins", link.from), ("to", "ends", link.to)] {
+                if let Some(complaint) = trouble(place, &lasting.map, &lasting.region) {
+                    let complaint = format!("the link {verb} at {}, {complaint}; move it", show(place));
+                    self.report.say(&path.then(key), complaint);
+                }
             }
         }
     }
