@@ -245,6 +245,7 @@ fn task_plan(task: Explained, origin: DVec2) -> TaskPlan {
         Some(Event::Invalid) => "invalid",
         Some(Event::Agent) => "agent",
         Some(Event::Ending) => "ending",
+        Some(Event::InTheWay) => "in-the-way",
         Some(Event::Improve) => "improve",
     };
     TaskPlan {

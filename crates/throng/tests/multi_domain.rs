@@ -99,6 +99,114 @@ fn bodies_that_are_vast_or_fly_away_hold_nobody_up() {
     }
 }
 
+/// A hall with a wall across it that leaves a door at its far end.
+const BAFFLE: &str = "[map]\nwalkable = \"POLYGON ((0 0, 26 0, 26 10, 0 10, 0 0))\"\n\
+                      obstacles = [[[10, 0], [11, 0], [11, 9], [10, 9]]]\n";
+
+/// One who wants to the other side of the baffle, with a link over it.
+fn over_the_baffle(agent: &str) -> String {
+    format!(
+        "{OPEN}{BAFFLE}[[agents]]\nplace = {{ points = [[3, 2]] }}\ngoal = {{ point = [23, 2] }}\n{agent}\n\
+         [[links]]\nfrom = [9.7, 2]\nto = [11.3, 2]\n[expect]\narrived = 1\nno_path = 0\n"
+    )
+}
+
+#[test]
+fn a_jump_is_taken_at_a_walking_pace() {
+    for agent in
+        ["", "preferred_speed = 0.6", "max_speed = 5", "microscale = \"none\"", "microscale = \"hybrid\""]
+    {
+        let report = solve(&Scenario::parse(&over_the_baffle(agent), "baffle.toml", None).unwrap());
+        assert!(report.path_length_m < 20.2, "{agent}: {} m", report.path_length_m);
+    }
+}
+
+#[test]
+fn who_cannot_take_a_link_goes_round() {
+    // Too wide to stand at its ends.
+    let wide = over_the_baffle("radius = 0.4");
+    let report = solve(&Scenario::parse(&wide, "wide.toml", None).unwrap());
+    assert!(report.path_length_m > 24.0, "{} m", report.path_length_m);
+    let on_feet = over_the_baffle("").replace("microscale", "motion = \"footsteps\"\nmicroscale");
+    solve(&Scenario::parse(&on_feet, "feet.toml", None).unwrap());
+}
+
+/// Two floors with a gap between them, a link over it, and six who want to the other side.
+fn over_a_gap(gap: f64, radius: f64) -> Scenario {
+    let (far, end, landing) = (10.0 + gap, 20.0 + gap, 10.4 + gap);
+    let text = format!(
+        "{OPEN}[map]\nwalkable = \"MULTIPOLYGON (((0 0, 10 0, 10 10, 0 10, 0 0)), \
+         (({far} 0, {end} 0, {end} 10, {far} 10, {far} 0)))\"\n\
+         [[agents]]\ncount = 6\nradius = {radius}\nplace = {{ grid = {{ from = [2, 2], columns = 2, spacing = 1 }} }}\n\
+         goal = {{ offset = [{far}, 0] }}\n[[links]]\nfrom = [9.6, 5]\nto = [{landing}, 5]\n"
+    );
+    Scenario::parse(&text, "gap.toml", None).unwrap()
+}
+
+#[test]
+fn a_gap_is_jumped_over_one_after_another() {
+    for gap in [0.2, 1.0, 3.0, 12.0] {
+        let report = solve(&over_a_gap(gap, 0.25));
+        assert_eq!((report.arrived, report.no_path), (6, 0), "{gap} m");
+    }
+    assert_eq!(solve(&over_a_gap(1.0, 0.45)).no_path, 6);
+}
+
+#[test]
+fn a_run_goes_on_from_the_middle_of_a_jump() {
+    let scenario = over_a_gap(3.0, 0.25);
+    for before in [55, 65, 75, 85] {
+        goes_on(&scenario, before);
+    }
+}
+
+/// Ten who come in a block, five abreast.
+const BLOCK: &str =
+    "[[agents]]\ncount = 10\nplace = { grid = { from = [1.5, 3.5], columns = 2, spacing = 1 } }\n";
+
+/// Runs agents without walls, and says when the last one had arrived.
+fn until_all_arrive(agents: &str) -> f64 {
+    let text = format!("{OPEN}{agents}").replace("until = 40.0", "until = 60.0");
+    let scenario = Scenario::parse(&text, "shared.toml", None).unwrap();
+    let report = solve(&scenario);
+    assert_eq!(report.arrived, report.agents, "{agents}");
+    report.simulated_s
+}
+
+#[test]
+fn a_goal_that_ten_share_is_reached_by_all() {
+    for radius in ["", "goal_radius = 0.5\n", "goal_radius = 1.0\n"] {
+        until_all_arrive(&format!("{BLOCK}goal = {{ point = [20, 6] }}\n{radius}"));
+    }
+}
+
+#[test]
+fn a_goal_beside_a_wall_is_reached_by_twenty_five() {
+    let text = format!(
+        "{OPEN}[map]\nwalkable = \"POLYGON ((0 0, 40 0, 40 20, 0 20, 0 0))\"\n\
+         obstacles = [[[10, 8], [12, 8], [12, 12], [10, 12]]]\n\
+         [[agents]]\ncount = 25\nplace = {{ grid = {{ from = [1, 5], columns = 5, spacing = 1.0 }} }}\n\
+         goal = {{ point = [39, 10] }}\ngoal_radius = 0.5\n[expect]\narrived = 25\n"
+    );
+    let text = text.replace("until = 40.0", "until = 240.0");
+    solve(&Scenario::parse(&text, "design.toml", None).unwrap());
+}
+
+#[test]
+fn those_who_change_sides_for_one_place_all_get_there() {
+    let there = format!("{BLOCK}goal = {{ point = [20, 6] }}\n");
+    let back = BLOCK.replace("[1.5, 3.5]", "[20, 3.5]");
+    until_all_arrive(&format!("{there}{back}goal = {{ point = [1, 6] }}\n"));
+}
+
+#[test]
+fn an_area_is_reached_about_as_soon_as_places_in_it() {
+    let [area, places] = ["polygon = [[20, 0], [23, 0], [23, 10], [20, 10]]", "offset = [18, 0]"]
+        .map(|goal| format!("{BLOCK}goal = {{ {goal} }}\n"));
+    let [area, places] = [area, places].map(|agents| until_all_arrive(&agents));
+    assert!(area < places + 4.0, "{area} s and {places} s");
+}
+
 #[test]
 fn moving_planes_are_taken_in_time() {
     solves("multi-domain-goals");
@@ -139,15 +247,19 @@ fn a_run_goes_on_from_the_middle_of_plans() {
     for (name, before) in
         [("multi-domain-lanes", 37), ("multi-domain-change", 61), ("multi-domain-oncoming", 83)]
     {
-        let scenario = open(name, 1);
-        let mut simulation = Simulation::with_threads(&scenario, 1).unwrap();
-        (0..before).for_each(|_| simulation.step());
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("run.throng");
-        Checkpoint::of(&simulation, Metrics::default(), None).save(&path).unwrap();
-        // A look at somebody changes nothing.
-        simulation.explain(0);
-        let resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();
-        assert_eq!(hash_after(resumed, 60), hash_after(simulation, 60), "{name}");
+        goes_on(&open(name, 1), before);
     }
+}
+
+/// Saves a run after some steps, and holds how it goes on against how the saved one does.
+fn goes_on(scenario: &Scenario, before: usize) {
+    let mut simulation = Simulation::with_threads(scenario, 1).unwrap();
+    (0..before).for_each(|_| simulation.step());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.throng");
+    Checkpoint::of(&simulation, Metrics::default(), None).save(&path).unwrap();
+    // A look at somebody changes nothing.
+    simulation.explain(0);
+    let resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();
+    assert_eq!(hash_after(resumed, 60), hash_after(simulation, 60), "{}, {before} steps", scenario.name);
 }

@@ -26,7 +26,7 @@ use throng_core::world::{Plan, View};
 pub(super) struct Thinker<'a> {
     pub view: View<'a>,
     pub params: &'a MultiDomain,
-    grounds: &'a Grounds,
+    pub grounds: &'a Grounds,
     pub board: &'a Board,
     crowding: &'a Crowding,
     drafts: &'a BTreeMap<u32, Plan>,
@@ -210,6 +210,7 @@ impl<'a> Thinker<'a> {
             Some(who) if ask.event == Event::Agent && self.still_holds(ask.id, old, &[]) => {
                 vec![(who.id, Plan { conflict: f64::INFINITY, served: self.view.now, ..old.clone() })]
             }
+            Some(who) if self.has_arrived(ask.row) => self.stay(&who, old, &mut meter),
             Some(who) => match self.way(&who, old, &mut meter) {
                 Some(way) => self.think(&who, old, way, ask.event, &mut meter),
                 None => vec![(who.id, Plan { stranded: true, ..self.without(ask.row, old) })],
@@ -247,15 +248,17 @@ impl<'a> Thinker<'a> {
         };
         let ending = self.ending(who, &way);
         let others = Others::default();
-        let found = meter.time(tasks::Task::SpaceTime, |meter| {
-            let ride = self.ride(who, &line, &ending, others, meter);
-            let ride = ride.or_else(|| self.crossing(who, &way, &ending, others, meter));
-            let found = ride.or_else(|| self.search(who, &line, &ending, inflation, others, meter));
+        let reach = |ending: &Ending, meter: &mut Meter| {
+            let ride = self.ride(who, &line, ending, others, meter);
+            let ride = ride.or_else(|| self.crossing(who, &way, ending, others, meter));
+            let found = ride.or_else(|| self.search(who, &line, ending, inflation, others, meter));
             // Who cannot be in time for others comes as soon as it can.
-            let late = Ending { window: None, ..ending };
+            let late = Ending { window: None, ..*ending };
             let is_late = found.is_none() && ending.window.is_some();
             found.or_else(|| is_late.then(|| self.search(who, &line, &late, inflation, others, meter))?)
-        });
+        };
+        let found =
+            meter.time(tasks::Task::SpaceTime, |meter| self.visit(who, &ending, others, meter, reach));
         let lead = Lead::along(&line[1..]);
         let aims = Aims { old, lead: &lead, ending: &ending };
         let found = meter.time(tasks::Task::Footsteps, |meter| {
@@ -332,7 +335,7 @@ impl<'a> Thinker<'a> {
 
     /// What becomes of a plan where there is no other: it stays as long as it can be walked. Others rely on it, so nobody
     /// stops here; where it must, the guard sees to that, and warns them.
-    fn without(&self, row: usize, old: &Plan) -> Plan {
+    pub fn without(&self, row: usize, old: &Plan) -> Plan {
         if old.valid {
             return Plan { failures: old.failures + 1, served: self.view.now, ..old.clone() };
         }
@@ -513,7 +516,7 @@ pub(super) fn improve<D: Domain>(
 }
 
 /// The beginning of a line, as long as given.
-pub(super) fn cut(line: &[DVec2], longest: f64) -> Vec<DVec2> {
+fn cut(line: &[DVec2], longest: f64) -> Vec<DVec2> {
     let mut left = longest;
     let mut near: Vec<DVec2> = line.first().copied().into_iter().collect();
     for pair in line.windows(2) {

@@ -8,6 +8,9 @@ use throng_core::geom::at_most;
 use throng_core::handover::Intents;
 use throng_core::world::View;
 
+/// So long before a jump nobody is turned any more, s: local models see a wall ahead and would brake.
+const RUN_UP: f64 = 1.5;
+
 impl Planner {
     /// The velocity that leads to where the plan is after this step, for everybody. Whoever has no plan stands.
     pub(super) fn execute(&self, view: View<'_>, out: &mut Intents) {
@@ -39,14 +42,15 @@ impl Planner {
         }
     }
 
-    /// Whether the step leads over a jump, or onto, along or off a platform.
+    /// Whether the step leads over a jump or up to one, or onto, along or off a platform.
     fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
         let ground = self.grounds.of(view, row).filter(|ground| ground.leaves_the_floor());
         let here = wide(view.position(row));
-        let is_planned = self.plan(view, view.agents.id[row]).valid;
+        let plan = self.plan(view, view.agents.id[row]);
         ground.is_some_and(|ground| {
+            let takes_off = || ground.take_off(view, plan).is_some_and(|begin| begin < view.now + RUN_UP);
             ground.carrier(here, view.now).is_some()
-                || is_planned && !ground.is_floor(here, self.next(view, row))
+                || plan.valid && (!ground.is_floor(here, self.next(view, row)) || takes_off())
         })
     }
 

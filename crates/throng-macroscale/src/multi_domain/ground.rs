@@ -8,7 +8,7 @@ use crate::heading::{goals, target};
 use crate::navmesh::{self, Search, Terrain, Ways};
 use crate::space::Space;
 use glam::{DVec2, Vec2};
-use throng_core::world::{Link, Mover, View};
+use throng_core::world::{Link, Mover, Plan, View};
 
 /// Free space for bodies of one radius.
 #[derive(Debug)]
@@ -25,7 +25,10 @@ pub(super) struct Ground {
     /// Platforms, each as wide as the middle of a body may be from its own.
     pub platforms: Vec<Trajectory>,
     landings: Vec<Landing>,
+    /// Links that bodies of this radius can take.
     pub jumps: Vec<Jump>,
+    /// What rounding to the lattice of plans may do to a jump, m.
+    rounding: f64,
 }
 
 /// One for each class of radii.
@@ -64,6 +67,13 @@ impl Grounds {
         self.all.partition_point(|ground| ground.radius < radius)
     }
 
+    /// Whether a row that follows a plan has taken off and not landed: then it cannot do anything else.
+    pub fn is_in_flight(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
+        let ground = self.of(view, row).filter(|ground| plan.valid && !ground.jumps.is_empty());
+        let began = ground.and_then(|ground| ground.take_off(view, plan));
+        began.is_some_and(|began| began < view.now - view.tick / 2.0)
+    }
+
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Ground> {
         self.all.iter()
     }
@@ -74,23 +84,20 @@ impl Ground {
         let walls = view.walls.all();
         let space = Space::new(walls, radius);
         let platforms = platforms(view, space.radius);
-        let jumps: Vec<navmesh::Link> = view.links.iter().map(jump).collect();
+        // Whoever walks on feet steps over gaps, and jumps nowhere.
+        let links = if view.legs.is_some() { &[] } else { view.links };
         let terrain = |widest: f64| {
             let settings = navmesh::Settings { radius: space.radius, widest, ..Default::default() };
             let mut terrain = Terrain::between_with(walls, settings).ok().filter(|_| !walls.is_empty())?;
             let rides = landings(&terrain, &platforms).into_iter().map(Landing::link);
-            let links: Vec<navmesh::Link> = jumps.iter().copied().chain(rides).collect();
-            // A link that begins or ends in a wall leads nowhere; the others do.
-            if terrain.set_links(&links).is_err() {
-                let sound = |link: &navmesh::Link| {
-                    [link.from, link.to].iter().all(|&end| terrain.mesh().locate(end).is_some())
-                };
-                let sound: Vec<navmesh::Link> = links.iter().copied().filter(sound).collect();
-                terrain.set_links(&sound).ok()?;
-            }
+            let links: Vec<navmesh::Link> = links.iter().map(jump).chain(rides).collect();
+            terrain.set_links(&terrain.mesh().sound(&links)).ok()?;
             Some(terrain)
         };
         let coarse = terrain(f64::INFINITY);
+        let is_sound =
+            |link: &&Link| coarse.as_ref().is_some_and(|coarse| coarse.mesh().is_sound(&jump(link)));
+        let jumps = links.iter().filter(is_sound).flat_map(leaps).collect();
         Ground {
             radius,
             landings: coarse.as_ref().map_or(Vec::new(), |coarse| landings(coarse, &platforms)),
@@ -98,7 +105,8 @@ impl Ground {
             fine: terrain(params.polygon.into()).filter(|_| params.crowding > 0.0),
             grid: grid(view, params, radius),
             clearance: Clearance::new(walls, radius),
-            jumps: view.links.iter().flat_map(leaps).collect(),
+            jumps,
+            rounding: f64::from(params.lattice),
             space,
             platforms,
         }
@@ -204,6 +212,33 @@ impl Ground {
             && self
                 .ferries()
                 .is_none_or(|ferries| [from, to].iter().all(|&at| ferries.floor.locate(at).is_some()))
+    }
+
+    /// Whether a straight piece is a jump over what cannot be walked on.
+    pub fn is_jump(&self, from: DVec2, to: DVec2) -> bool {
+        let leads_there = |jump: &Jump| {
+            from.distance(jump.from) <= jump.reach + self.rounding
+                && (to - from).distance(jump.to - jump.from) <= self.rounding
+        };
+        self.jumps.iter().any(leads_there) && !self.sees(from, to)
+    }
+
+    /// When a plan's next jump begins, or the one that it is in the middle of, s.
+    pub fn take_off(&self, view: View<'_>, plan: &Plan) -> Option<f64> {
+        let ahead = plan.path.windows(2).filter(|pair| pair[1].0 > view.now + view.tick / 2.0);
+        let mut jumps = ahead.filter(|pair| self.is_jump(pair[0].1, pair[1].1));
+        jumps.next().map(|jump| jump[0].0)
+    }
+
+    /// How many bends of a way are walked to before it leaves the floor.
+    pub fn walked(&self, from: DVec2, way: &[DVec2]) -> usize {
+        if !self.leaves_the_floor() {
+            return way.len();
+        }
+        let places = std::iter::once(&from).chain(way);
+        let leaves =
+            |(from, to): (&DVec2, &DVec2)| self.is_jump(*from, *to) || self.landing(*from, *to).is_some();
+        places.zip(way).position(leaves).unwrap_or(way.len())
     }
 
     /// Whether a straight way is clear of walls, as far as ways on the mesh are.

@@ -16,6 +16,10 @@ impl Planner {
         for row in 0..view.agents.len() {
             let id = view.agents.id[row];
             let plan = view.plans.of(id);
+            // What has changed meanwhile is seen when it has landed.
+            if self.is_in_flight(view, row) {
+                continue;
+            }
             if plan.serial == 0 {
                 self.stop(view, row, plan.clone());
             } else if self.is_lost(view, row, plan) {
@@ -76,7 +80,7 @@ impl Planner {
             let Some(time) = first_meeting(view, other, plan, at, f64::from(view.agents.radius[row])) else {
                 continue;
             };
-            if time < view.now + AT_ONCE {
+            if time < view.now + AT_ONCE && !self.is_in_flight(view, other) {
                 let plan = plan.clone();
                 self.stop(view, other, plan);
                 stopped.push(other);

@@ -19,6 +19,8 @@
 //! - **The line itself is tried first**, at a few even speeds, after a moment, or a step aside where somebody would be met.
 //!   Nothing is cheaper than to walk straight at the best speed, and how much dearer the others are is known, so these plans
 //!   carry a bound like those of a search. Most meetings need no more.
+//! - **A jump is a piece of the line** that is flown at the speed one walks. Whoever has taken off lands before it thinks again.
+//! - **A goal that others want to as well is visited** (`sharing.rs`): a plan leads on to a place beside it.
 //! - **Platforms are taken by timetable** (`crossing.rs`): their paths are known, and a search would try every place to wait at.
 //! - **Σ1 is searched for each agent**, not once for each goal, and **Σ2 on the whole mesh**, without a tunnel around the
 //!   static way: both are a small part of the time, and a way around a crowd may lead through other streets.
@@ -42,6 +44,7 @@ mod ground;
 mod guard;
 mod lead;
 mod rides;
+mod sharing;
 mod stepping;
 mod tasks;
 mod window;
@@ -203,6 +206,11 @@ impl Planner {
     /// An agent's plan as it is after what has changed in this step.
     fn plan<'a>(&'a self, view: View<'a>, id: u32) -> &'a Plan {
         self.drafts.get(&id).unwrap_or_else(|| view.plans.of(id))
+    }
+
+    /// Whether somebody is in the middle of a jump.
+    fn is_in_flight(&self, view: View<'_>, row: usize) -> bool {
+        self.grounds.is_in_flight(view, row, self.plan(view, view.agents.id[row]))
     }
 
     /// Takes a plan over: whoever plans from now on knows of it.

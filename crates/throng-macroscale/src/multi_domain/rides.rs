@@ -1,7 +1,7 @@
 //! Plans that need no search: along the line at an even speed. And what all plans need: to be held against what others have
 //! said, and to be pulled taut.
 
-use super::deliberation::{Meter, Thinker, Who, cut};
+use super::deliberation::{Meter, Thinker, Who};
 use super::window::{Ending, REST};
 use crate::domain::published::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
@@ -22,6 +22,12 @@ pub(super) struct Found {
     /// It costs at most so many times the cheapest.
     pub inflation: f32,
     pub width: f32,
+}
+
+impl Default for Found {
+    fn default() -> Found {
+        Found { path: Vec::new(), steps: Vec::new(), reaches: false, inflation: 1.0, width: 0.0 }
+    }
 }
 
 /// Who does not count while a plan is made, and whose plan is a new one that is not published yet.
@@ -81,9 +87,7 @@ impl Thinker<'_> {
     ) -> Option<Found> {
         let length = length(line);
         let best = self.best_speed(who, (self.view.now, length), ending);
-        let is_floor = |line: &[DVec2]| line.windows(2).all(|pair| who.ground.is_floor(pair[0], pair[1]));
-        let ahead = cut(line, who.max_speed * self.horizon());
-        if !is_floor(&ahead) {
+        if !self.is_open(who, line) {
             return None;
         }
         // Where somebody is met who does as it likes best.
@@ -104,20 +108,34 @@ impl Thinker<'_> {
             }
             // A try costs about as much as a state.
             meter.spent += 1;
-            let (path, reaches) = self.along(&beside, speed, gait.wait);
+            let (path, reaches) = self.along(who, &beside, speed, gait.wait);
             if let Some(time) = self.meeting(who, &path, reaches && ending.leaves, others) {
                 if gait.speed == 1.0 && gait.wait == 0.0 && gait.aside == 0.0 {
                     met = (time - self.view.now) * speed;
                 }
                 return None;
             }
-            if gait.aside != 0.0 && !is_floor(&cut(&beside, who.max_speed * self.horizon())) {
+            if gait.aside != 0.0 && !self.is_open(who, &beside) {
                 return None;
             }
             // Nothing is cheaper than straight at the best speed.
             let ratio = longer / length.max(1e-9) * (best / speed + speed / best) / 2.0;
             let inflation = (ratio + gait.wait * best / (2.0 * length.max(1e-9))) as f32;
             Some(Found { path, steps: Vec::new(), reaches, inflation, width: 0.0 })
+        })
+    }
+
+    /// Whether a line lies on the floor but for jumps, as far as one gets within the horizon.
+    fn is_open(&self, who: &Who<'_>, line: &[DVec2]) -> bool {
+        let mut left = who.max_speed * self.horizon();
+        line.windows(2).all(|pair| {
+            let length = pair[0].distance(pair[1]);
+            let near = if length > left { pair[0].lerp(pair[1], left / length) } else { pair[1] };
+            if left <= 0.0 || who.ground.is_jump(pair[0], pair[1]) {
+                return true;
+            }
+            left = (left - length).max(0.0);
+            who.ground.is_floor(pair[0], near)
         })
     }
 
@@ -130,10 +148,10 @@ impl Thinker<'_> {
     }
 
     /// A line at an even speed, after a while, as far as the horizon, and whether that is all of it. Bends come at whole steps of the
-    /// simulation, or bodies would cut them.
-    fn along(&self, line: &[DVec2], speed: f64, wait: f64) -> (Path, bool) {
+    /// simulation, or bodies would cut them. A jump that has begun ends, whenever that is, and one goes on from there.
+    fn along(&self, who: &Who<'_>, line: &[DVec2], speed: f64, wait: f64) -> (Path, bool) {
         let (begin, tick) = (self.view.now, self.view.tick);
-        let end = begin + self.horizon();
+        let mut end = begin + self.horizon();
         let mut path = vec![(begin, line[0])];
         let mut time = begin + (wait / tick).round() * tick;
         if time > begin {
@@ -145,13 +163,18 @@ impl Thinker<'_> {
                 continue;
             }
             let there = time + length / speed;
-            if there > end {
+            let is_jump = who.ground.is_jump(pair[0], pair[1]);
+            if there > end && !is_jump {
                 path.push((end, pair[0].lerp(pair[1], (end - time) / (there - time))));
                 return (path, false);
             }
             let next = begin + ((there - begin) / tick - 1e-6).ceil() * tick;
             path.push((next, pair[1]));
             time = next;
+            if is_jump {
+                // Where one lands others want to land too.
+                end = end.max(time + REST);
+            }
         }
         (path, true)
     }

@@ -49,6 +49,8 @@ pub enum Event {
     Agent,
     /// Its plan ends soon and not at the goal.
     Ending,
+    /// It has arrived, and stands where others want to.
+    InTheWay,
     /// There may be a better plan.
     Improve,
 }
@@ -92,21 +94,30 @@ impl Planner {
     fn ask(&self, view: View<'_>, row: usize) -> Option<Ask> {
         let id = view.agents.id[row];
         let plan = self.plan(view, id);
-        if view.agents.status[row] != Status::Walking
-            && (plan.valid || view.agents.status[row] == Status::Waiting)
-        {
+        if self.is_in_flight(view, row) {
             return None;
         }
-        let event = event(&self.params, view, row, plan)?;
+        let event = match view.agents.status[row] {
+            Status::Waiting => None,
+            Status::Walking => event(&self.params, view, row, plan),
+            Status::Arrived if !plan.valid => event(&self.params, view, row, plan),
+            Status::Arrived => self.makes_room(view, row, plan).then_some(Event::InTheWay),
+        }?;
         let omega = if matches!(event, Event::Improve) { plan.inflation } else { 1.0 };
         let due = match event {
             Event::Invalid => view.now,
             Event::Agent => plan.conflict,
-            Event::Ending | Event::Improve => plan.end(),
+            Event::Ending | Event::InTheWay | Event::Improve => plan.end(),
         };
         // The last of the chain is next to T0, whichever it is.
         let priority = omega;
         Some(Ask { row, id, event, failures: plan.failures, priority, due, left: left(view, row, plan) })
+    }
+
+    /// Whether it is time for somebody who has arrived to look for another place.
+    fn makes_room(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
+        let stands = plan.end() <= view.now && view.now - plan.served >= LOOK_AGAIN - 1e-9;
+        stands && view.legs.is_none() && self.is_in_the_way(view, row)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::deliberation::{Meter, Thinker, Who, improve};
 use super::rides::{Found, Others, Path};
+use super::sharing::Kept;
 use super::tasks::{Task, left};
 use super::window::{Ending, REST};
 use crate::domain::grid::Grid;
@@ -33,12 +34,14 @@ impl Thinker<'_> {
     /// T(Σ3): a way with its beginning, led around those who stand on it.
     pub fn line(&self, who: &Who<'_>, way: &[DVec2], meter: &mut Meter) -> Vec<DVec2> {
         let straight: Vec<DVec2> = std::iter::once(who.at).chain(way.iter().copied()).collect();
+        // The grid knows no way beside the floor.
+        let walked = &way[..who.ground.walked(who.at, way)];
         for ahead in AHEAD {
             let standing = self.standing_near(who, &straight, ahead);
-            if standing.is_empty() {
+            if standing.is_empty() || walked.is_empty() {
                 break;
             }
-            let (to, bend) = beyond(who.at, way, ahead);
+            let (to, bend) = beyond(who.at, walked, ahead);
             // Who would end among those who stand looks further.
             if standing.iter().all(|&(at, reach)| at.distance(to) >= reach) {
                 return self.around(who, (to, &way[bend..]), &standing, meter).unwrap_or(straight);
@@ -109,8 +112,10 @@ impl Thinker<'_> {
     /// Whether somebody can be asked to make room for another: whoever has further to go, and whoever has arrived.
     fn gives_way(&self, row: usize, to: &Who<'_>, to_left: f64) -> bool {
         let agents = self.view.agents;
-        let own = left(self.view, row, self.plan(agents.id[row]));
+        let plan = self.plan(agents.id[row]);
+        let own = left(self.view, row, plan);
         match agents.status[row] {
+            _ if self.grounds.is_in_flight(self.view, row, plan) => false,
             Status::Waiting => false,
             Status::Arrived => true,
             Status::Walking => (own, agents.id[row]) > (to_left, to.id),
@@ -127,30 +132,34 @@ impl Thinker<'_> {
         meter: &mut Meter,
     ) -> Option<Vec<(u32, Plan)>> {
         let to_left = left(self.view, who.row, plan);
-        let mut yielding: Vec<bool> = Vec::new();
-        for row in
-            (0..self.view.agents.len()).filter(|&row| row != who.row && self.gives_way(row, who, to_left))
-        {
-            let body = self.board.body(self.view.agents.id[row]) as usize;
-            yielding.resize(yielding.len().max(body + 1), false);
-            yielding[body] = true;
-        }
+        let rows = (0..self.view.agents.len()).filter(|&row| row != who.row);
+        let rows: Vec<usize> = rows.filter(|&row| self.gives_way(row, who, to_left)).collect();
+        let yielding = self.marked(&rows);
         let straight: Vec<DVec2> = std::iter::once(who.at).chain(plan.way.iter().copied()).collect();
         let others = Others { ignored: &yielding, new: &[] };
-        let found = self.ride(who, &straight, ending, others, meter);
-        let found =
-            found.or_else(|| self.search(who, &straight, ending, self.params.inflation, others, meter))?;
-        let leaves = ending.leaves && found.reaches;
-        let told = |path: Path, stays: bool| Trajectory {
-            radius: who.radius + f64::from(self.params.margin),
-            path,
-            stays,
+        let through = |ending: &Ending, meter: &mut Meter| {
+            let found = self.ride(who, &straight, ending, others, meter);
+            found.or_else(|| self.search(who, &straight, ending, self.params.inflation, others, meter))
         };
-        let mut new = vec![(who.body, told(found.path.clone(), !leaves))];
-        let mut plans = vec![(who.id, self.with(plan, found))];
+        let found = self.visit(who, ending, others, meter, through)?;
+        let stays = !(ending.leaves && found.reaches);
+        self.with_room_made(who, self.with(plan, found), stays, &yielding, meter)
+    }
+
+    /// A plan, and those of all who make room for it. `None` where somebody cannot.
+    pub fn with_room_made(
+        &self,
+        who: &Who<'_>,
+        plan: Plan,
+        stays: bool,
+        yielding: &[bool],
+        meter: &mut Meter,
+    ) -> Option<Vec<(u32, Plan)>> {
+        let mut new = vec![(who.body, self.told(who, plan.path.clone(), stays))];
+        let mut plans = vec![(who.id, plan)];
         let mut done = 0;
         while done < new.len() {
-            for row in self.met_by(&new[done].1, &yielding) {
+            for row in self.met_by(&new[done].1, yielding) {
                 let id = self.view.agents.id[row];
                 let body = self.board.body(id);
                 if new.iter().any(|(other, _)| *other == body) {
@@ -160,18 +169,47 @@ impl Thinker<'_> {
                     return None;
                 }
                 let other = self.who(row)?;
-                let path = self.refuge(&other, Others { ignored: &yielding, new: &new }, meter)?;
-                let radius = other.radius + f64::from(self.params.margin);
-                new.push((body, Trajectory { radius, path: path.clone(), stays: true }));
-                let found = Found { path, steps: Vec::new(), reaches: false, inflation: 1.0, width: 0.0 };
-                plans.push((id, self.with(self.plan(id), found)));
+                let path = self.asked_aside(&other, yielding, &new, meter)?;
+                new.push((body, self.told(&other, path.clone(), true)));
+                plans.push((id, self.with(self.plan(id), Found { path, ..Found::default() })));
             }
             done += 1;
         }
         Some(plans)
     }
 
-    fn with(&self, plan: &Plan, found: Found) -> Plan {
+    /// Where somebody goes who is asked to make room: it troubles nobody else if it can help it.
+    fn asked_aside(
+        &self,
+        who: &Who<'_>,
+        yielding: &[bool],
+        new: &[(u32, Trajectory)],
+        meter: &mut Meter,
+    ) -> Option<Path> {
+        let mut refuge = |ignored: &[bool]| {
+            let from = (self.view.now, who.at);
+            self.refuge(who, from, Others { ignored, new }, &Kept::default(), meter)
+        };
+        refuge(&[]).or_else(|| refuge(yielding))
+    }
+
+    /// A path as others are told of it.
+    pub fn told(&self, who: &Who<'_>, path: Path, stays: bool) -> Trajectory {
+        Trajectory { radius: who.radius + f64::from(self.params.margin), path, stays }
+    }
+
+    /// Some rows as marks of their bodies.
+    pub fn marked(&self, rows: &[usize]) -> Vec<bool> {
+        let mut marks = Vec::new();
+        for &row in rows {
+            let body = self.board.body(self.view.agents.id[row]) as usize;
+            marks.resize(marks.len().max(body + 1), false);
+            marks[body] = true;
+        }
+        marks
+    }
+
+    pub fn with(&self, plan: &Plan, found: Found) -> Plan {
         Plan {
             valid: true,
             path: found.path,
@@ -188,7 +226,7 @@ impl Thinker<'_> {
     }
 
     /// The rows of those among some whose published paths a new one meets.
-    fn met_by(&self, new: &Trajectory, among: &[bool]) -> Vec<usize> {
+    pub fn met_by(&self, new: &Trajectory, among: &[bool]) -> Vec<usize> {
         let meets = |told: &Trajectory| {
             let reach = new.radius + told.radius - f64::from(self.params.margin);
             let rest = new.path.last().filter(|_| new.stays).map(|&(begin, at)| Passage {
@@ -219,31 +257,44 @@ impl Thinker<'_> {
         rows
     }
 
-    /// The path to the nearest place where one can stand and lets everybody by, as early as one can get there. Whoever flees
-    /// is never better off later, so one time for each cell is enough.
-    fn refuge(&self, who: &Who<'_>, others: Others<'_>, meter: &mut Meter) -> Option<Path> {
+    /// The path from a place and time to the nearest place where one can stand and lets everybody by and something free, as
+    /// early as one can get there. Whoever flees is never better off later, so one time for each cell is enough.
+    pub fn refuge(
+        &self,
+        who: &Who<'_>,
+        (begin, from): (f64, DVec2),
+        others: Others<'_>,
+        kept: &Kept,
+        meter: &mut Meter,
+    ) -> Option<Path> {
         let grid = who.ground.grid.as_ref()?;
-        let begin = self.view.now;
-        let start = grid.nearest(who.at, 4.0 * grid.side())?;
+        let start = grid.nearest(from, 4.0 * grid.side())?;
         let speed = who.preferred.max(0.05);
         let tick = self.view.tick;
         let later = |time: f64, length: f64| {
             begin + ((time - begin + length / speed) / tick - 1e-6).ceil().max(1.0) * tick
         };
-        let first = later(begin, who.at.distance(grid.place(start)));
         let passes = |from: DVec2, to: DVec2, begin: f64, end: f64| {
             !self.meets(who, &Passage { from, to, begin, end }, others)
         };
-        if !passes(who.at, grid.place(start), begin, first) {
-            return None;
-        }
+        let first = |cell: u32| later(begin, from.distance(grid.place(cell)));
+        let can_begin = |cell: u32| passes(from, grid.place(cell), begin, first(cell));
         // Time in whole steps: integers compare without ties by rounding.
         let steps = |time: f64| ((time - begin) / tick).round() as u64;
         let mut reached: FxHashMap<u32, (u64, u32)> = FxHashMap::default();
         let mut open = BinaryHeap::new();
-        reached.insert(start, (steps(first), start));
-        open.push(Reverse((steps(first), start)));
         let mut edges = Vec::new();
+        if can_begin(start) {
+            edges.push((start, 0.0));
+        } else {
+            // The middle of its cell may be nearer to somebody whom it touches.
+            grid.successors(start, &mut edges);
+            edges.retain(|edge| who.ground.sees(from, grid.place(edge.0)) && can_begin(edge.0));
+        }
+        for &(cell, _) in &edges {
+            reached.insert(cell, (steps(first(cell)), cell));
+            open.push(Reverse((steps(first(cell)), cell)));
+        }
         let mut looked = 0;
         while let Some(Reverse((step, cell))) = open.pop() {
             if reached.get(&cell).is_none_or(|&(best, _)| best < step) {
@@ -251,10 +302,10 @@ impl Thinker<'_> {
             }
             looked += 1;
             let (time, at) = (begin + step as f64 * tick, grid.place(cell));
-            let until = (begin + self.horizon()).max(time + REST);
-            if passes(at, at, time, until) {
+            let until = (self.view.now + self.horizon()).max(time + REST);
+            if kept.is_free(at) && passes(at, at, time, until) {
                 meter.spent += looked / CELLS_OF_AN_EXPANSION;
-                return Some(trace(grid, &reached, cell, |step| begin + step as f64 * tick, (begin, who.at)));
+                return Some(trace(grid, &reached, cell, |step| begin + step as f64 * tick, (begin, from)));
             }
             if looked > MOST_CELLS || looked % CELLS_BETWEEN_LOOKS == 0 && meter.share.is_over() {
                 break;

@@ -472,9 +472,8 @@ impl<'a> SpaceTime<'a> {
     /// Where a jump leads, if it can be made.
     fn landing(&self, leap: &Leap, moment: Moment) -> Option<Moment> {
         let landed = Moment { heading: leap.heading, ..Self::moved(moment, leap.vector, leap.steps.into())? };
-        let at = self.at(landed.place());
-        let before = Moment { time: landed.time - 1, ..landed };
-        (self.space.has_room(at) && !self.meets(before, at, at, landed.time)).then_some(landed)
+        let (from, at) = (self.at(moment.place()), self.at(landed.place()));
+        (self.space.has_room(at) && !self.meets(moment, from, at, landed.time)).then_some(landed)
     }
 
     /// The first and the last time at which arriving is listed.

@@ -1,0 +1,192 @@
+//! Goals that many want to, and stay at: there is room for one to three within a usual radius. Whoever has been there goes on to a
+//! place beside the ways of those who still come, as people do who get out of a lift. That is part of its plan, so it is known
+//! before, to itself and to others, that the goal becomes free, and when. Whoever finds no such place stays, and looks again.
+//!
+//! Weighed and left: only to ask those who stand there to make room when somebody comes (`yielding.rs`; it still happens, but
+//! each has to lose its patience first, and ten people took more than a minute), and to leave the last metre to the local
+//! model (its pushes tear up the plans of all who are near).
+
+use super::deliberation::{Meter, Thinker, Who};
+use super::rides::{Found, Others, Path};
+use super::window::Ending;
+use super::{Planner, wide};
+use crate::space::distance;
+use glam::DVec2;
+use throng_core::world::{Plan, Status, View};
+
+/// What whoever stays near a goal keeps free for those who still come.
+#[derive(Default)]
+pub(super) struct Kept {
+    lanes: Vec<Lane>,
+    /// Where they want to, and how far around that, m.
+    around: Option<(DVec2, f64)>,
+}
+
+/// The way of somebody who still comes.
+struct Lane {
+    /// From where it is.
+    way: Vec<DVec2>,
+    end: DVec2,
+    /// As far beside it there is room for both, m.
+    reach: f64,
+    length: f64,
+}
+
+/// Ways that end as near to a goal are kept free too, m: whoever makes room for one is not to stand in the way of another.
+const NEARBY: f64 = 4.0;
+/// So many ways are kept free, those of the first to come. All of a crowd from everywhere would leave no place at all.
+const MOST_LANES: usize = 16;
+/// What is left free beside a way, m: nobody walks on a line to the millimetre.
+const BESIDE: f64 = 0.1;
+/// Around a goal so many times the distance of two bodies is kept free: one comes while another one leaves.
+const TO_PASS: f64 = 2.0;
+
+impl Kept {
+    /// Whether whoever stands at a place is in nobody's way.
+    pub fn is_free(&self, at: DVec2) -> bool {
+        self.lanes.iter().all(|lane| lane.is_beside(at))
+            && self.around.is_none_or(|(goal, within)| goal.distance(at) >= within)
+    }
+
+    /// Only the goal, and not the ways to it.
+    fn without_ways(&self) -> Kept {
+        Kept { lanes: Vec::new(), around: self.around }
+    }
+}
+
+impl Lane {
+    fn is_beside(&self, at: DVec2) -> bool {
+        self.way.windows(2).all(|pair| distance(at, pair[0], pair[1]) >= self.reach)
+    }
+}
+
+/// Where an agent wants to, as its plan has it.
+fn wanted(view: View<'_>, row: usize, plan: &Plan) -> DVec2 {
+    plan.way.last().copied().unwrap_or_else(|| wide(view.goal(row)))
+}
+
+impl Planner {
+    /// Whether somebody who has arrived stands where another one wants to, or just before.
+    pub(super) fn is_in_the_way(&self, view: View<'_>, row: usize) -> bool {
+        let (agents, here) = (view.agents, wide(view.position(row)));
+        (0..agents.len()).filter(|&other| agents.status[other] == Status::Walking).any(|other| {
+            let reach = f64::from(agents.radius[row] + agents.radius[other] + self.params.margin) + BESIDE;
+            wanted(view, other, self.plan(view, agents.id[other])).distance(here) < TO_PASS * reach
+        })
+    }
+}
+
+impl Thinker<'_> {
+    /// What others need who come to a goal; nothing where nobody does.
+    fn kept(&self, who: &Who<'_>, goal: DVec2) -> Kept {
+        let agents = self.view.agents;
+        let comes = |&row: &usize| row != who.row && agents.status[row] == Status::Walking;
+        let lanes = (0..agents.len()).filter(comes).map(|row| self.lane(who, row));
+        let mut lanes: Vec<Lane> = lanes.filter(|lane| lane.end.distance(goal) < NEARBY).collect();
+        let shared = lanes.iter().filter(|lane| lane.end.distance(goal) < TO_PASS * lane.reach);
+        let nearest = shared.min_by(|a, b| a.end.distance(goal).total_cmp(&b.end.distance(goal)));
+        let around = nearest.map(|lane| (lane.end, TO_PASS * lane.reach));
+        // Ties go by row, and rows by where agents are.
+        lanes.sort_by(|a, b| a.length.total_cmp(&b.length));
+        lanes.truncate(MOST_LANES);
+        if around.is_some() { Kept { lanes, around } } else { Kept::default() }
+    }
+
+    fn lane(&self, who: &Who<'_>, row: usize) -> Lane {
+        let plan = self.plan(self.view.agents.id[row]);
+        let end = wanted(self.view, row, plan);
+        let bends = plan.way.split_last().map_or(&[][..], |(_, bends)| bends);
+        let here = std::iter::once(wide(self.view.position(row)));
+        let way: Vec<DVec2> = here.chain(bends.iter().copied()).chain([end]).collect();
+        let length = way.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
+        let radii = who.radius + f64::from(self.view.agents.radius[row]);
+        Lane { way, end, reach: radii + f64::from(self.params.margin) + BESIDE, length }
+    }
+
+    /// A plan to a goal. Where others want to it as well it leads on from there, if there is somewhere to go. How to plan to an
+    /// ending is given.
+    pub fn visit(
+        &self,
+        who: &Who<'_>,
+        ending: &Ending,
+        others: Others<'_>,
+        meter: &mut Meter,
+        plan: impl Fn(&Ending, &mut Meter) -> Option<Found>,
+    ) -> Option<Found> {
+        // Nobody who walks on feet leaves its line: beside it there may be no ground.
+        let may_leave = !ending.leaves && self.view.legs.is_none();
+        let kept = if may_leave { self.kept(who, ending.goal) } else { Kept::default() };
+        if kept.around.is_none() {
+            return plan(ending, meter);
+        }
+        let through = plan(&Ending { leaves: true, ..*ending }, meter);
+        let visit = through.and_then(|found| self.go_on(who, found, kept, others, meter));
+        visit.or_else(|| plan(ending, meter))
+    }
+
+    /// A plan, and from the goal on to where one is not in the way, if it leads to the goal at all.
+    fn go_on(
+        &self,
+        who: &Who<'_>,
+        found: Found,
+        kept: Kept,
+        others: Others<'_>,
+        meter: &mut Meter,
+    ) -> Option<Found> {
+        if !found.reaches {
+            return Some(found);
+        }
+        let end = *found.path.last()?;
+        // Those who have to make room for the way there do, and nobody else.
+        let asked = self.marked(&self.met_by(&self.told(who, found.path.clone(), false), others.ignored));
+        let on = self.leave(who, end, &kept, Others { ignored: &asked, ..others }, meter)?;
+        let path: Path = found.path.iter().copied().chain(on.into_iter().skip(1)).collect();
+        Some(Found { path, ..found })
+    }
+
+    /// From a place and time to where one is in nobody's way; at least not at the goal.
+    fn leave(
+        &self,
+        who: &Who<'_>,
+        from: (f64, DVec2),
+        kept: &Kept,
+        others: Others<'_>,
+        meter: &mut Meter,
+    ) -> Option<Path> {
+        let beside = self.refuge(who, from, others, kept, meter);
+        beside.or_else(|| self.refuge(who, from, others, &kept.without_ways(), meter))
+    }
+
+    /// Whether somebody has arrived, and is not on feet, which have to be led.
+    pub fn has_arrived(&self, row: usize) -> bool {
+        self.view.agents.status[row] == Status::Arrived && self.view.legs.is_none()
+    }
+
+    /// What somebody does who has arrived: it makes room for those who come, or stays if nobody does. Those who stand around
+    /// it let it out first.
+    pub fn stay(&self, who: &Who<'_>, old: &Plan, meter: &mut Meter) -> Vec<(u32, Plan)> {
+        let kept = self.kept(who, who.at);
+        let from = (self.view.now, who.at);
+        let mut leave = |ignored: &[bool]| self.leave(who, from, &kept, Others { ignored, new: &[] }, meter);
+        if let Some(path) = leave(&[]) {
+            return vec![(who.id, self.with(old, Found { path, ..Found::default() }))];
+        }
+        let walking = self.marked(&self.walking(who));
+        let let_out = leave(&walking).and_then(|path| {
+            let plan = self.with(old, Found { path, ..Found::default() });
+            self.with_room_made(who, plan, true, &walking, meter)
+        });
+        let_out.unwrap_or_else(|| vec![(who.id, self.without(who.row, old))])
+    }
+
+    /// The rows of all others who walk, and can be asked to do something else.
+    fn walking(&self, who: &Who<'_>) -> Vec<usize> {
+        let agents = self.view.agents;
+        let walks = |&row: &usize| {
+            let plan = self.plan(agents.id[row]);
+            let is_on_floor = !self.grounds.is_in_flight(self.view, row, plan);
+            row != who.row && agents.status[row] == Status::Walking && is_on_floor
+        };
+        (0..agents.len()).filter(walks).collect()
+    }
+}
