@@ -7,6 +7,8 @@
 //!   pass each other, and a jam becomes a roundabout that empties itself. Progress is measured along the turned
 //!   velocity: whoever walks round freely calms down, so nobody circles for ever (measured along the preferred
 //!   velocity, a turn of a quarter circle never ends).
+//! - In a queue beside walls all want the same, and nobody turns: a turn leads along the wall and away from the door
+//!   (through one of a metre went half as many).
 //! - Between walls there is nowhere to turn. Then of two who face each other the one with the higher id backs off and
 //!   steps aside, and the other waits for that instead of turning into a wall.
 //! - Whoever has arrived steps aside for one who is held up and wants to pass, and then goes back to its goal. The other
