@@ -199,6 +199,14 @@ fn those_who_change_sides_for_one_place_all_get_there() {
     until_all_arrive(&format!("{there}{back}goal = {{ point = [1, 6] }}\n"));
 }
 
+/// A metre apart there is room for everybody, so nobody leaves its place for the next to come.
+#[test]
+fn those_with_places_of_their_own_stay_there() {
+    let [all, alone] = [BLOCK.to_string(), BLOCK.replace("count = 10", "count = 1")]
+        .map(|block| until_all_arrive(&format!("{block}goal = {{ offset = [18, 0] }}\n")));
+    assert!(all < alone + 1.0, "{all} s, alone {alone} s");
+}
+
 #[test]
 fn an_area_is_reached_about_as_soon_as_places_in_it() {
     let [area, places] = ["polygon = [[20, 0], [23, 0], [23, 10], [20, 10]]", "offset = [18, 0]"]

@@ -66,12 +66,12 @@ fn wanted(view: View<'_>, row: usize, plan: &Plan) -> DVec2 {
 }
 
 impl Planner {
-    /// Whether somebody who has arrived stands where another one wants to, or just before.
+    /// Whether somebody who has arrived stands where another one wants to.
     pub(super) fn is_in_the_way(&self, view: View<'_>, row: usize) -> bool {
         let (agents, here) = (view.agents, wide(view.position(row)));
         (0..agents.len()).filter(|&other| agents.status[other] == Status::Walking).any(|other| {
             let reach = f64::from(agents.radius[row] + agents.radius[other] + self.params.margin) + BESIDE;
-            wanted(view, other, self.plan(view, agents.id[other])).distance(here) < TO_PASS * reach
+            wanted(view, other, self.plan(view, agents.id[other])).distance(here) < reach
         })
     }
 }
@@ -83,7 +83,7 @@ impl Thinker<'_> {
         let comes = |&row: &usize| row != who.row && agents.status[row] == Status::Walking;
         let lanes = (0..agents.len()).filter(comes).map(|row| self.lane(who, row));
         let mut lanes: Vec<Lane> = lanes.filter(|lane| lane.end.distance(goal) < NEARBY).collect();
-        let shared = lanes.iter().filter(|lane| lane.end.distance(goal) < TO_PASS * lane.reach);
+        let shared = lanes.iter().filter(|lane| lane.end.distance(goal) < lane.reach);
         let nearest = shared.min_by(|a, b| a.end.distance(goal).total_cmp(&b.end.distance(goal)));
         let around = nearest.map(|lane| (lane.end, TO_PASS * lane.reach));
         // Ties go by row, and rows by where agents are.
