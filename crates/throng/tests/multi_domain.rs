@@ -181,15 +181,18 @@ fn a_goal_that_ten_share_is_reached_by_all() {
 }
 
 #[test]
-fn a_goal_beside_a_wall_is_reached_by_ten() {
-    let text = format!(
-        "{OPEN}[map]\nwalkable = \"POLYGON ((0 0, 40 0, 40 20, 0 20, 0 0))\"\n\
-         obstacles = [[[10, 8], [12, 8], [12, 12], [10, 12]]]\n\
-         [[agents]]\ncount = 10\nplace = {{ grid = {{ from = [1, 5], columns = 5, spacing = 1.0 }} }}\n\
-         goal = {{ point = [39, 10] }}\ngoal_radius = 0.5\n[expect]\narrived = 10\n"
-    );
-    let text = text.replace("until = 40.0", "until = 240.0");
-    solve(&Scenario::parse(&text, "design.toml", None).unwrap());
+fn a_goal_beside_a_wall_is_reached_by_all() {
+    for count in [10, 15, 20, 25] {
+        let text = format!(
+            "{OPEN}[map]\nwalkable = \"POLYGON ((0 0, 40 0, 40 20, 0 20, 0 0))\"\n\
+             obstacles = [[[10, 8], [12, 8], [12, 12], [10, 12]]]\n\
+             [[agents]]\ncount = {count}\ngoal = {{ point = [39, 10] }}\ngoal_radius = 0.5\n\
+             place = {{ grid = {{ from = [1, 5], columns = 5, spacing = 1.0 }} }}\n\
+             [expect]\narrived = {count}\n"
+        );
+        let text = text.replace("until = 40.0", "until = 150.0");
+        solve(&Scenario::parse(&text, "design.toml", None).unwrap());
+    }
 }
 
 #[test]

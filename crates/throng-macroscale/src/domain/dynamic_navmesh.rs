@@ -47,6 +47,9 @@ const LOOK: f64 = 1.0;
 const HORIZON: f64 = 120.0;
 /// The least area of a polygon, m²: a body fills more than a sliver.
 const LEAST_AREA: f64 = 1.0;
+/// Between looks at how dense it is along a way, m, and so many at most between two bends.
+const STRIDE: f64 = 1.0;
+const MOST_STRIDES: f64 = 200.0;
 /// Bodies so far outside of the mesh still count, m: beside walls there is no room for the middle of whoever plans.
 const BESIDE: f64 = 2.0;
 
@@ -267,6 +270,20 @@ impl<'a> DynamicNavmesh<'a> {
     /// The gates whose outgoing edges change with the density of a polygon.
     pub fn gates_into(&self, polygon: usize) -> impl Iterator<Item = Gate> + '_ {
         self.gates(polygon as u32, false)
+    }
+
+    /// What it costs to walk along a way, m: its length, and more where it is dense.
+    pub fn cost_along(&self, way: &[DVec2]) -> f64 {
+        let dense =
+            |at: DVec2| self.mesh.locate(at).map_or(0.0, |polygon| f64::from(self.density.phi[polygon]));
+        let piece = |pair: &[DVec2]| {
+            let length = pair[0].distance(pair[1]);
+            let looks = (length / STRIDE).clamp(1.0, MOST_STRIDES).ceil() as u32;
+            let middles = (0..looks).map(|look| (f64::from(look) + 0.5) / f64::from(looks));
+            let phi: f64 = middles.map(|part| dense(pair[0].lerp(pair[1], part))).sum();
+            length * (1.0 + self.weight * phi / f64::from(looks))
+        };
+        way.windows(2).map(piece).sum()
     }
 
     /// The taut way over gates, m, and how long it is without what links and densities cost.

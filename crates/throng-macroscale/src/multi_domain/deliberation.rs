@@ -409,6 +409,11 @@ impl<'a> Thinker<'a> {
         let mut gates = Vec::new();
         search.path(&domain, &mut gates)?;
         let (mut route, _) = domain.route(&gates);
+        // The search goes from side to side, which is not as straight as the ways are.
+        let known: Vec<DVec2> = std::iter::once(who.at).chain(static_way.iter().copied()).collect();
+        if domain.cost_along(&known) <= domain.cost_along(&route) {
+            return None;
+        }
         if route.first() == Some(&who.at) {
             route.remove(0);
         }

@@ -104,10 +104,6 @@ throng_core::params! {
     }
 }
 
-/// So many plans are made at a time, on as many threads as there are: not more, because those of one batch do not know of one
-/// another and the later ones may have to be made again. Fixed, so that no result depends on the number of threads.
-const BATCH: usize = 8;
-
 /// The model at work. What lasts is in the world: here are copies and what follows from them.
 #[derive(Debug)]
 pub struct Planner {
@@ -228,7 +224,7 @@ impl Planner {
         let mut waiting = self.asks(view);
         waiting.reverse();
         while !waiting.is_empty() && !frame.is_spent() {
-            let batch = waiting.split_off(waiting.len().saturating_sub(BATCH));
+            let batch = waiting.split_off(waiting.len() - tasks::batch(view, &waiting));
             let shares = frame.share_out(batch.iter().rev().map(|ask| ask.failures), &self.params);
             let thinker = Thinker::new(view, self);
             let work: Vec<_> = batch.iter().rev().zip(shares).collect();

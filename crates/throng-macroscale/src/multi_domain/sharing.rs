@@ -66,12 +66,16 @@ fn wanted(view: View<'_>, row: usize, plan: &Plan) -> DVec2 {
 }
 
 impl Planner {
-    /// Whether somebody who has arrived stands where another one wants to.
+    /// Whether somebody who has arrived stands where another one wants to, and shares its goal. Whoever has one of its own
+    /// may stand at the rim of it.
     pub(super) fn is_in_the_way(&self, view: View<'_>, row: usize) -> bool {
-        let (agents, here) = (view.agents, wide(view.position(row)));
+        let agents = view.agents;
+        let goal = |row: usize| wanted(view, row, self.plan(view, agents.id[row]));
+        let (here, own) = (wide(view.position(row)), goal(row));
         (0..agents.len()).filter(|&other| agents.status[other] == Status::Walking).any(|other| {
             let reach = f64::from(agents.radius[row] + agents.radius[other] + self.params.margin) + BESIDE;
-            wanted(view, other, self.plan(view, agents.id[other])).distance(here) < reach
+            let theirs = goal(other);
+            theirs.distance(here) < TO_PASS * reach && theirs.distance(own) < reach
         })
     }
 }
@@ -179,13 +183,14 @@ impl Thinker<'_> {
         let_out.unwrap_or_else(|| vec![(who.id, self.without(who.row, old))])
     }
 
-    /// The rows of all others who walk, and can be asked to do something else.
+    /// The rows of all others who walk, and can be asked to do something else: nobody who gets to its goal as it is.
     fn walking(&self, who: &Who<'_>) -> Vec<usize> {
         let agents = self.view.agents;
         let walks = |&row: &usize| {
             let plan = self.plan(agents.id[row]);
             let is_on_floor = !self.grounds.is_in_flight(self.view, row, plan);
-            row != who.row && agents.status[row] == Status::Walking && is_on_floor
+            let gets_there = plan.valid && plan.reaches;
+            row != who.row && agents.status[row] == Status::Walking && is_on_floor && !gets_there
         };
         (0..agents.len()).filter(walks).collect()
     }

@@ -66,8 +66,10 @@ pub(super) struct Ask {
     priority: f32,
     /// When it must have a plan, s.
     due: f64,
-    /// What is left of its way, m.
+    /// What is left of its way, in steps of [`ABREAST`].
     left: f64,
+    /// How far ahead it is of others who want to go the same way, m.
+    ahead: f64,
 }
 
 /// A plan that costs at most so many times the cheapest is not worth a search.
@@ -77,16 +79,24 @@ const LOOK_AGAIN: f64 = 1.0;
 /// Whoever found no plan waits so long before the next try, s, and each time twice as long.
 const RETRY: f64 = 0.1;
 const MOST_RETRY: f64 = 2.0;
+/// Whose ways differ by less have as far to go, m: rounding decides nothing.
+const ABREAST: f64 = 0.1;
+/// So many plans are made at a time, on as many threads as there are: not more, because those of one batch do not know of one
+/// another and the later ones may have to be made again. Fixed, so that no result depends on the number of threads.
+const BATCH: usize = 8;
+/// Whoever is as near to somebody without a plan waits for it, m.
+const CLOSE: f32 = 3.0;
 
 impl Planner {
-    /// Everybody who wants to think, the most urgent first. Ties go to who is nearest to its goal: nobody's number or row
-    /// decides before what it does.
+    /// Everybody who wants to think, the most urgent first. Ties go to who is nearest to its goal, then to who is ahead:
+    /// whoever comes behind would go around those who have no plan yet. Nobody's number or row decides before what it does.
     pub(super) fn asks(&self, view: View<'_>) -> Vec<Ask> {
         let mut asks: Vec<Ask> = (0..view.agents.len()).filter_map(|row| self.ask(view, row)).collect();
         asks.sort_by(|a, b| {
             let rest = || a.priority.total_cmp(&b.priority).then(a.due.total_cmp(&b.due));
             let order = a.event.cmp(&b.event).then_with(rest);
-            order.then(a.left.total_cmp(&b.left)).then(a.id.cmp(&b.id))
+            let nearest = a.left.total_cmp(&b.left).then(b.ahead.total_cmp(&a.ahead));
+            order.then(nearest).then(a.id.cmp(&b.id))
         });
         asks
     }
@@ -111,7 +121,10 @@ impl Planner {
         };
         // The last of the chain is next to T0, whichever it is.
         let priority = omega;
-        Some(Ask { row, id, event, failures: plan.failures, priority, due, left: left(view, row, plan) })
+        let here = wide(view.position(row));
+        let ahead = (wide(view.goal(row)) - here).normalize_or_zero().dot(here);
+        let left = (left(view, row, plan) / ABREAST).round();
+        Some(Ask { row, id, event, failures: plan.failures, priority, due, left, ahead })
     }
 
     /// Whether it is time for somebody who has arrived to look for another place.
@@ -119,6 +132,19 @@ impl Planner {
         let stands = plan.end() <= view.now && view.now - plan.served >= LOOK_AGAIN - 1e-9;
         stands && view.legs.is_none() && self.is_in_the_way(view, row)
     }
+}
+
+/// How many of those who wait, from the end, think at the same time. Whoever is close to another one who has no plan would
+/// take it for somebody who stands, and go around it.
+pub(super) fn batch(view: View<'_>, waiting: &[Ask]) -> usize {
+    let is_close = |a: &Ask, b: &Ask| {
+        b.event == Event::Invalid && view.position(a.row).distance(view.position(b.row)) < CLOSE
+    };
+    let next = || waiting.iter().rev().take(BATCH);
+    next()
+        .enumerate()
+        .position(|(n, ask)| next().take(n).any(|first| is_close(ask, first)))
+        .unwrap_or(next().count())
 }
 
 /// What is left of somebody's way, m.
