@@ -126,11 +126,6 @@ long_tests() {
     cargo test --release --workspace --tests --no-fail-fast -- --ignored 2>&1 | tee "$logs/long-tests"
 }
 
-# A feature that the command leaves out, and so another build.
-drawings() {
-    cargo test --release -p throng --features dxf --test floor_plan 2>&1 | tee "$logs/drawing-tests"
-}
-
 # Adds up what `cargo test` and the tests with a harness of their own have printed.
 count() {
     cat "$logs"/*tests 2>/dev/null |
@@ -158,7 +153,6 @@ section "plans, short" shown throng papers multi-domain --scenarios --quick
 section "bench, short" shown throng bench --quick
 if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "long tests" long_tests
-    section "drawings" drawings
     section "papers" throng papers snape
     section "meso" throng papers meso
     section "density" throng papers density

@@ -4,6 +4,7 @@ use crate::samples::{self, Sample};
 use crate::scene::Pane;
 use crate::wire::{Crowd, Head, Packer};
 use throng::record::{Run, Track};
+use throng::world::Mover;
 
 /// More than two panes are too small to see anything in.
 pub const MOST_RUNS: usize = 2;
@@ -31,6 +32,8 @@ pub struct Recorded {
 /// A run, and what would otherwise be looked for among all its rows again and again.
 struct Tape {
     run: Run,
+    /// Those that are in the way.
+    movers: Vec<Mover>,
     first: u32,
     last: u32,
 }
@@ -38,7 +41,8 @@ struct Tape {
 impl Tape {
     fn new(run: Run) -> Tape {
         let (first, last) = run.frames();
-        Tape { run, first, last }
+        let movers = run.info.movers_around(run.origin).into_iter().filter(|mover| !mover.carries);
+        Tape { movers: movers.collect(), run, first, last }
     }
 
     fn duration(&self) -> f64 {
@@ -144,11 +148,9 @@ impl Recorded {
                 ..head
             };
             let Columns { id, x, y, vx, vy, .. } = crowd;
-            let movers = run.info.movers_around(run.origin).into_iter().filter(|mover| !mover.carries);
-            let movers: Vec<[f32; 3]> = movers
-                .map(|mover| mover.state(*time, 1.0))
-                .map(|state| [state.position.x, state.position.y, state.radius])
-                .collect();
+            let states = tape.movers.iter().map(|mover| mover.state(*time, 1.0));
+            let movers: Vec<[f32; 3]> =
+                states.map(|state| [state.position.x, state.position.y, state.radius]).collect();
             packer.frame(&head, &Crowd { origin: run.origin, id, x, y, vx, vy, delay: &[], movers: &movers })
         };
         runs.iter().enumerate().map(pack).collect()

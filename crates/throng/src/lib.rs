@@ -37,3 +37,4 @@ pub use throng_core::frame::Frame;
 pub use throng_core::geom;
 pub use throng_core::params;
 pub use throng_core::rng;
+pub use throng_core::world;

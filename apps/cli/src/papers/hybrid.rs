@@ -215,7 +215,7 @@ fn growth(quick: bool) -> anyhow::Result<Vec<Finding>> {
 /// The time per agent of one over that of another. In turns: a busy machine is slow for both alike.
 fn per_agent(one: &Crossing, other: &Crossing) -> anyhow::Result<f64> {
     let time = |crossing: &Crossing| anyhow::Ok(crossing.time()?.frame / crossing.agents as f64);
-    let ratios = (0..3).map(|_| Ok(time(one)? / time(other)?)).collect::<anyhow::Result<Vec<_>>>()?;
+    let ratios = (0..5).map(|_| Ok(time(one)? / time(other)?)).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(median(ratios))
 }
 

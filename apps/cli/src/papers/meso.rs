@@ -86,7 +86,7 @@ pub fn reproduce(quick: bool) -> anyhow::Result<Reproduction> {
 fn notes(seeds: u64, quick: bool) -> Vec<String> {
     let mut notes = vec![
         format!(
-            "Path lengths: all individuals together, mean over {seeds} seeds. Run times: one thread, median, over the \
+            "Path lengths: all individuals together, mean over {seeds} seeds. Run times: one thread, median, the least of {TAKES} takes, over the \
              frames that the runs with and without have both."
         ),
         "The paper's machine: an Intel i7. Its ORCA is RVO2; ours is the engine as it comes.".into(),
@@ -145,7 +145,7 @@ fn time_of_a_round(simulation: &mut Simulation) -> f64 {
 }
 
 /// Rounds, and steps in a round: as many as lie between two looks at groups.
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 31;
 const ROUND: usize = 10;
 
 type Way = (&'static str, [i32; 2]);
@@ -188,6 +188,9 @@ fn streams(
     Ok(Simulation::with_threads(&Scenario::parse(&text, "streams.toml", None)?, 1)?)
 }
 
+/// So many times the same steps are timed, and the least counts: what a busy machine adds is not ours.
+const TAKES: usize = 3;
+
 /// One seed.
 struct Run {
     length: Pair,
@@ -208,10 +211,18 @@ impl Case {
         let traditional = Overrides { mesoscale: Some(Vec::new()), ..Overrides::default() };
         let free = Overrides { microscale: Some("none".into()), ..traditional.clone() };
         let mut free = self.simulation(seed, free)?;
-        let mut both = [self.simulation(seed, traditional)?, self.simulation(seed, Overrides::default())?];
+        let pair = || {
+            let without = self.simulation(seed, traditional.clone())?;
+            anyhow::Ok([without, self.simulation(seed, Overrides::default())?])
+        };
         run_through(&mut free);
-        let time = time_together(&mut both);
+        let mut both = pair()?;
+        let mut time = time_together(&mut both);
         both.iter_mut().for_each(run_through);
+        for _ in 1..TAKES {
+            let again = time_together(&mut pair()?);
+            time = [0, 1].map(|i| time[i].min(again[i]));
+        }
         Ok(Run {
             length: both.each_ref().map(individuals),
             shortest: individuals(&free),

@@ -22,8 +22,9 @@ pub struct Search {
     round: u32,
     expanded: usize,
     route: Vec<Stop>,
-    /// Scratch memory of departures.
+    /// The polygons that the goal touches, as many as `ends` says, then scratch memory of departures.
     touched: Vec<u32>,
+    ends: usize,
 }
 
 /// A place where a way begins, bends or ends.
@@ -117,6 +118,10 @@ impl Search {
             return None;
         }
         let aim = Aim { mesh, goal, polygon: there };
+        // On a corner several polygons meet, and a way may come from the other side of it.
+        self.touched.clear();
+        self.find_touched(mesh, goal, there);
+        self.ends = self.touched.len();
         self.leave(&aim, Departure { at: start, polygon: here, way: 0.0, root: NONE, parent: NONE });
         while let Some(Reverse((bits, Reverse(number)))) = self.open.pop() {
             let node = self.nodes[number as usize];
@@ -153,7 +158,7 @@ impl Search {
         self.find_touched(aim.mesh, at, polygon);
         for index in first..self.touched.len() {
             let polygon = self.touched[index];
-            if polygon == aim.polygon {
+            if self.is_end(polygon) {
                 self.push(Node { parent, kind: Kind::Goal, ..here }, way + at.distance(aim.goal));
             }
             for side in aim.mesh.sides(polygon as usize).filter(|&side| !touches(aim.mesh, side as u32, at)) {
@@ -186,6 +191,11 @@ impl Search {
         }
     }
 
+    #[inline]
+    fn is_end(&self, polygon: u32) -> bool {
+        self.touched[..self.ends].contains(&polygon)
+    }
+
     fn expand(&mut self, aim: &Aim<'_>, number: u32) {
         let mesh = aim.mesh;
         let mut number = number;
@@ -193,7 +203,7 @@ impl Search {
             self.expanded += 1;
             let node = self.nodes[number as usize];
             let polygon = mesh.polygon[node.cone.side as usize];
-            if polygon == aim.polygon {
+            if self.is_end(polygon) {
                 let through = node.cone.ends(mesh);
                 let length = node.way + bent_length(node.cone.root, through, aim.goal).0;
                 self.push(Node { kind: Kind::Goal, parent: number, ..node }, length);
