@@ -134,7 +134,7 @@ fn walks_on_average(name: &str, simulation: &mut Simulation) {
 
 #[test]
 fn results_are_finite_and_nobody_is_faster_than_its_highest_speed() {
-    for (name, begin) in pipelines() {
+    for (name, begin) in pairs() {
         let scenario = scenario(&busy(&begin));
         let most: Vec<f64> =
             scenario.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| agent.max_speed).collect();
