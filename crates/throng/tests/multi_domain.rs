@@ -152,6 +152,43 @@ fn a_gap_is_jumped_over_one_after_another() {
     assert_eq!(solve(&over_a_gap(1.0, 0.45)).no_path, 6);
 }
 
+/// What happens to others, and obstacles elsewhere, do not put whoever is in the air on the ground.
+#[test]
+fn events_leave_those_alone_who_jump() {
+    let text = format!(
+        "{OPEN}[map]\nwalkable = \"MULTIPOLYGON (((0 0, 9 0, 9 9, 0 9, 0 0)), ((13 0, 22 0, 22 9, 13 9, 13 0)))\"\n\
+         [[links]]\nfrom = [8.5, 5]\nto = [13.5, 5]\n\
+         [[agents]]\nplace = {{ points = [[2, 5]] }}\ngoal = {{ point = [20, 5] }}\n\
+         [[agents]]\nname = \"other\"\nplace = {{ points = [[2, 8]] }}\ngoal = {{ point = [5, 8] }}\n\
+         [expect]\narrived = 2\nno_path = 0\n"
+    );
+    let alone = solve(&Scenario::parse(&text, "jump.toml", None).unwrap());
+    for at in [5.5, 6.5, 7.5] {
+        for event in [
+            "retarget = { cohort = \"other\", goal = { point = [5, 8] } }",
+            "add_obstacle = { name = \"post\", polygon = [[1, 1], [2, 1], [2, 2], [1, 2]] }",
+        ] {
+            let text = format!("{text}[[events]]\nat = {at}\n{event}\n");
+            let report = solve(&Scenario::parse(&text, "jump.toml", None).unwrap());
+            assert_eq!(report.simulated_s, alone.simulated_s, "{event} at {at} s");
+        }
+    }
+}
+
+#[test]
+fn a_narrow_area_along_a_wall_is_reached() {
+    for width in [0.1, 0.15, 0.25, 0.3, 0.4, 1.0] {
+        let west = 40.0 - width;
+        let text = format!(
+            "{OPEN}[map]\nwalkable = \"POLYGON ((0 0, 40 0, 40 30, 0 30, 0 0))\"\n\
+             [[agents]]\ncount = 4\nplace = {{ grid = {{ from = [3, 13], columns = 2, spacing = 1.2 }} }}\n\
+             goal = {{ polygon = [[{west}, 10], [40, 10], [40, 20], [{west}, 20]] }}\n\
+             [expect]\narrived = 4\nno_path = 0\n"
+        );
+        solve(&Scenario::parse(&text, "strip.toml", None).unwrap());
+    }
+}
+
 #[test]
 fn a_run_goes_on_from_the_middle_of_a_jump() {
     let scenario = over_a_gap(3.0, 0.25);

@@ -6,6 +6,7 @@ use super::crowding::{Asker, Crowding};
 use super::ground::{Ground, Grounds};
 use super::lead::Lead;
 use super::rides::{Found, Others};
+use super::sharing::Destinations;
 use super::stepping::Aims;
 use super::tasks::{self, Ask, Event};
 use super::window::{Ending, Window};
@@ -29,6 +30,7 @@ pub(super) struct Thinker<'a> {
     pub grounds: &'a Grounds,
     pub board: &'a Board,
     crowding: &'a Crowding,
+    pub destinations: &'a Destinations,
     drafts: &'a BTreeMap<u32, Plan>,
     pub rows: &'a [u32],
 }
@@ -112,6 +114,8 @@ const SPEED_STEPS: f64 = 3.0;
 const MOST_TIMES_PREFERRED: f64 = 4.9;
 /// A goal is aimed at a little within its radius, so that rounding does not keep anybody from arriving.
 const INSIDE: f64 = 0.9;
+/// No goal is smaller, m.
+const LEAST_RADIUS: f64 = 0.02;
 
 impl<'a> Thinker<'a> {
     pub fn new(view: View<'a>, planner: &'a Planner) -> Thinker<'a> {
@@ -121,6 +125,7 @@ impl<'a> Thinker<'a> {
             grounds: &planner.grounds,
             board: &planner.board,
             crowding: &planner.crowding,
+            destinations: &planner.destinations,
             drafts: &planner.drafts,
             rows: &planner.rows,
         }
@@ -184,13 +189,19 @@ impl<'a> Thinker<'a> {
     fn ending(&self, who: &Who<'_>, way: &[DVec2]) -> Ending {
         let (view, now) = (self.view, self.view.now);
         let cohort = &view.cohorts[view.agents.cohort[who.row] as usize];
-        let radius =
-            if cohort.area.is_some() { who.radius / 2.0 } else { f64::from(cohort.goal_radius) * INSIDE };
+        let goal = way.last().copied().unwrap_or(who.at);
+        let radius = match &cohort.area {
+            // Whoever stops within it is inside the area.
+            Some(area) => {
+                (INSIDE * depth(area, goal)).clamp(LEAST_RADIUS, who.radius.max(2.0 * LEAST_RADIUS) / 2.0)
+            }
+            None => INSIDE * f64::from(cohort.goal_radius),
+        };
         let places = std::iter::once(&who.at).chain(way);
         let length: f64 = places.zip(way).map(|(from, to)| from.distance(*to)).sum();
         let soonest = now + (length - radius) / who.max_speed.max(1e-3);
         Ending {
-            goal: way.last().copied().unwrap_or(who.at),
+            goal,
             goal_radius: radius,
             // Who is late comes as soon as it can.
             window: cohort.arrive.map(|[from, to]| (from, to)).filter(|window| window.1 > soonest),
@@ -409,9 +420,10 @@ impl<'a> Thinker<'a> {
         let mut gates = Vec::new();
         search.path(&domain, &mut gates)?;
         let (mut route, _) = domain.route(&gates);
-        // The search goes from side to side, which is not as straight as the ways are.
+        // The search goes from side to side, which is not as straight as the ways are. What leaves the floor has a cost of its
+        // own.
         let known: Vec<DVec2> = std::iter::once(who.at).chain(static_way.iter().copied()).collect();
-        if domain.cost_along(&known) <= domain.cost_along(&route) {
+        if !who.ground.leaves_the_floor() && domain.cost_along(&known) <= domain.cost_along(&route) {
             return None;
         }
         if route.first() == Some(&who.at) {
@@ -518,6 +530,13 @@ pub(super) fn improve<D: Domain>(
             break;
         }
     }
+}
+
+/// How far a place is from the rim of an area, m.
+fn depth(area: &[glam::Vec2], place: DVec2) -> f64 {
+    let next = area.iter().skip(1).chain(area.first());
+    let sides = area.iter().zip(next).map(|(&a, &b)| crate::space::distance(place, wide(a), wide(b)));
+    sides.fold(f64::INFINITY, f64::min)
 }
 
 /// The beginning of a line, as long as given.

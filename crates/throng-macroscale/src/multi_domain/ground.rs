@@ -154,12 +154,24 @@ impl Ground {
                 see(&mut search.looked_at(mesh));
                 bends.extend((entry != goal).then_some(goal));
             }
-            _ => bends.extend(Ways::new(mesh, &goals).route(mesh, room)?.into_iter().skip(1)),
+            _ => bends
+                .extend(Ways::new(mesh, &self.entries(mesh, goals)).route(mesh, room)?.into_iter().skip(1)),
         }
         if bends.is_empty() {
             bends.push(from);
         }
         Some(bends)
+    }
+
+    /// The places of an area where there is room; where there is none, the nearest ones that have some.
+    fn entries(&self, mesh: &navmesh::Mesh, goals: Vec<DVec2>) -> Vec<DVec2> {
+        let (free, pressed): (Vec<DVec2>, Vec<DVec2>) =
+            goals.into_iter().partition(|&goal| mesh.locate(goal).is_some());
+        if free.is_empty() {
+            pressed.into_iter().filter_map(|goal| self.room(mesh, goal)).collect()
+        } else {
+            free
+        }
     }
 
     /// A place, or the nearest one with room.

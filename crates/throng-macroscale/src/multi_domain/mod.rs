@@ -61,6 +61,7 @@ use deliberation::{Proposal, Thinker};
 use glam::{DVec2, Vec2};
 use ground::Grounds;
 use rayon::prelude::*;
+use sharing::Destinations;
 use std::collections::BTreeMap;
 use std::time::Instant;
 use throng_core::handover::Intents;
@@ -111,6 +112,7 @@ pub struct Planner {
     grounds: Grounds,
     board: Board,
     crowding: Crowding,
+    destinations: Destinations,
     /// What has changed in this step, by id.
     drafts: BTreeMap<u32, Plan>,
     /// By id, where it is in the columns.
@@ -126,6 +128,7 @@ impl From<(MultiDomain, Vec<MultiDomain>)> for Planner {
             grounds: Grounds::default(),
             board: Board::default(),
             crowding: Crowding::default(),
+            destinations: Destinations::default(),
             drafts: BTreeMap::new(),
             rows: Vec::new(),
             served: Vec::new(),
@@ -197,6 +200,7 @@ impl Planner {
         }
         self.board.look(view, &self.params, &self.rows);
         self.crowding.look(view, &self.grounds, &self.params, &self.rows);
+        self.destinations.look(view);
     }
 
     /// An agent's plan as it is after what has changed in this step.

@@ -65,6 +65,41 @@ fn wanted(view: View<'_>, row: usize, plan: &Plan) -> DVec2 {
     plan.way.last().copied().unwrap_or_else(|| wide(view.goal(row)))
 }
 
+/// Who walks, by where it wanted to at the beginning of the step.
+#[derive(Debug, Default)]
+pub(super) struct Destinations {
+    /// Cells of [`NEARBY`], and the rows that belong there.
+    rows: Vec<([i32; 2], u32)>,
+}
+
+impl Destinations {
+    pub fn look(&mut self, view: View<'_>) {
+        let (agents, rows) = (view.agents, 0..view.agents.len());
+        let walking = rows.filter(|&row| agents.status[row] == Status::Walking);
+        let entry = |row: usize| (cell(wanted(view, row, view.plans.of(agents.id[row]))), row as u32);
+        self.rows.clear();
+        self.rows.extend(walking.map(entry));
+        self.rows.sort_unstable();
+    }
+
+    /// The rows of all who want to a place or within [`NEARBY`] of it, and of some others.
+    fn near(&self, place: DVec2) -> impl Iterator<Item = usize> {
+        let [x, y] = cell(place);
+        (-1..=1).flat_map(move |column| {
+            let x = x.saturating_add(column);
+            let first = self.rows.partition_point(|entry| entry.0 < [x, y.saturating_sub(1)]);
+            let entries =
+                self.rows[first..].iter().take_while(move |entry| entry.0 <= [x, y.saturating_add(1)]);
+            entries.map(|entry| entry.1 as usize)
+        })
+    }
+}
+
+fn cell(place: DVec2) -> [i32; 2] {
+    let cell = (place / NEARBY).floor();
+    [cell.x as i32, cell.y as i32]
+}
+
 impl Planner {
     /// Whether somebody who has arrived stands where another one wants to, and shares its goal. Whoever has one of its own
     /// may stand at the rim of it.
@@ -72,7 +107,7 @@ impl Planner {
         let agents = view.agents;
         let goal = |row: usize| wanted(view, row, self.plan(view, agents.id[row]));
         let (here, own) = (wide(view.position(row)), goal(row));
-        (0..agents.len()).filter(|&other| agents.status[other] == Status::Walking).any(|other| {
+        self.destinations.near(here).any(|other| {
             let reach = f64::from(agents.radius[row] + agents.radius[other] + self.params.margin) + BESIDE;
             let theirs = goal(other);
             theirs.distance(here) < TO_PASS * reach && theirs.distance(own) < reach
@@ -83,10 +118,12 @@ impl Planner {
 impl Thinker<'_> {
     /// What others need who come to a goal; nothing where nobody does.
     fn kept(&self, who: &Who<'_>, goal: DVec2) -> Kept {
-        let agents = self.view.agents;
-        let comes = |&row: &usize| row != who.row && agents.status[row] == Status::Walking;
-        let lanes = (0..agents.len()).filter(comes).map(|row| self.lane(who, row));
-        let mut lanes: Vec<Lane> = lanes.filter(|lane| lane.end.distance(goal) < NEARBY).collect();
+        let comes = |&row: &usize| {
+            let plan = self.plan(self.view.agents.id[row]);
+            row != who.row && wanted(self.view, row, plan).distance(goal) < NEARBY
+        };
+        let mut lanes: Vec<Lane> =
+            self.destinations.near(goal).filter(comes).map(|row| self.lane(who, row)).collect();
         let shared = lanes.iter().filter(|lane| lane.end.distance(goal) < lane.reach);
         let nearest = shared.min_by(|a, b| a.end.distance(goal).total_cmp(&b.end.distance(goal)));
         let around = nearest.map(|lane| (lane.end, TO_PASS * lane.reach));

@@ -1,5 +1,6 @@
 //! From a checked scenario to a simulation.
 
+use super::room::Whose;
 use super::{Handover, Local, Plan, Simulation, Stages, Timings, local};
 use crate::catalog;
 use crate::record::RunInfo;
@@ -46,7 +47,7 @@ impl Simulation {
         let mut simulation = Simulation::around(scenario, threads, world)?;
         populate(&mut simulation.world, scenario);
         let cohorts: Vec<usize> = (0..scenario.cohorts.len()).collect();
-        simulation.make_room(&cohorts);
+        simulation.make_room(&cohorts, Whose::All);
         simulation.settle();
         Ok(simulation)
     }
@@ -80,9 +81,9 @@ impl Simulation {
     }
 
     /// Lets nobody be in a wall, or want to where no body fits.
-    pub(super) fn make_room(&mut self, sent: &[usize]) {
+    pub(super) fn make_room(&mut self, sent: &[usize], whose: Whose<'_>) {
         let Simulation { world, plan, pool, .. } = self;
-        pool.install(|| plan.make_room(world, sent));
+        pool.install(|| plan.make_room(world, sent, whose));
     }
 
     /// Works out what follows from who is there and from how far models look.
@@ -126,6 +127,7 @@ fn plan(scenario: &Scenario) -> Plan {
         map: scenario.map_for_bodies(),
         gaps: scenario.map.gaps.clone(),
         map_changes: 0,
+        room: None,
         starts: if changes_map { scenario.starts() } else { Vec::new() },
         destinations: if changes_map { scenario.destinations() } else { Vec::new() },
         wall_range: 0.0,

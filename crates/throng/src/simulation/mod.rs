@@ -14,7 +14,7 @@ use crate::metrics::{self, Overlaps};
 use crate::record::RunInfo;
 use crate::scenario::{self, Action, Event, FloorPlan, Goal};
 use glam::{DVec2, Vec2};
-use room::Room;
+use room::{Room, Whose};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use throng_core::frame::Frame;
@@ -97,6 +97,8 @@ struct Plan {
     map: FloorPlan,
     gaps: Vec<Vec<DVec2>>,
     map_changes: usize,
+    /// Where one can be on the map as it was after so many changes.
+    room: Option<(usize, Room)>,
     /// What the outline of an endless plane is drawn around; empty where the map never changes.
     starts: Vec<DVec2>,
     destinations: Vec<DVec2>,
@@ -399,6 +401,10 @@ impl Plan {
     fn raise_events(&mut self, world: &mut World) {
         let now = world.time() + 1e-9;
         let (changes, first) = (self.map_changes, self.next_event);
+        if self.events.get(first).is_none_or(|event| event.at > now) {
+            return;
+        }
+        let before = self.map.clone();
         while let Some(event) = self.events.get(self.next_event).filter(|event| event.at <= now) {
             if let Action::Retarget { cohort, goals } = &event.action {
                 self.retarget(world, *cohort, goals);
@@ -406,16 +412,14 @@ impl Plan {
             self.next_event += 1;
             self.change_map(self.next_event - 1);
         }
-        if self.next_event == first {
-            return;
-        }
         let sent = |event: &Event| match event.action {
             Action::Retarget { cohort, .. } => Some(cohort),
             _ => None,
         };
         let sent: Vec<usize> = self.events[first..self.next_event].iter().filter_map(sent).collect();
-        self.make_room(world, &sent);
-        if self.map_changes != changes {
+        let is_changed = self.map_changes != changes;
+        self.make_room(world, &sent, if is_changed { Whose::FreeOn(&before) } else { Whose::Nobody });
+        if is_changed {
             world.set_walls(build::walls(&self.map, world.origin, self.wall_range));
             // Here and not where walls are set: a resumed run sets them too, and goes on with the routes that it had.
             world.routes.clear();
@@ -423,14 +427,17 @@ impl Plan {
         }
     }
 
-    /// Lets nobody be in a wall, want to be in one, or, of some cohorts, want into an area where no body fits.
-    fn make_room(&self, world: &mut World, sent: &[usize]) {
-        let room = Room::new(&self.map, &self.gaps, world.origin);
-        room.free_goals(world);
+    /// Lets nobody be in a wall, and nobody want to be in one; of cohorts that were sent somewhere, into an area where no body
+    /// fits either. Where nobody can have come into a wall, only these cohorts are looked at.
+    fn make_room(&mut self, world: &mut World, sent: &[usize], whose: Whose<'_>) {
+        let known = self.room.take().filter(|(changes, _)| *changes == self.map_changes);
+        let room = known.map_or_else(|| Room::new(&self.map, &self.gaps, world.origin), |(_, room)| room);
+        room.free_goals(world, |cohort| !matches!(whose, Whose::Nobody) || sent.contains(&cohort));
         sent.iter().for_each(|&cohort| room.free_area(world, cohort));
-        if room.free_bodies(world) {
+        if room.free_bodies(world, whose) {
             world.settle();
         }
+        self.room = Some((self.map_changes, room));
     }
 
     /// Whether somebody who is present gets another goal before the end.

@@ -1,7 +1,8 @@
 //! Room for bodies: nobody stands in a wall, and nobody wants to where no body fits.
 //!
 //! Local models and motion keep bodies out of walls that they come to. Where a body is in one already, at its start or because an
-//! obstacle comes down on it, they cannot say which way is out.
+//! obstacle comes down on it, they cannot say which way is out. Everybody is put beside it alone: two may overlap there, and are
+//! taken apart in the next steps.
 
 use crate::scenario::{FloorPlan, Region, boundary, edges, grown};
 use glam::{DVec2, Vec2};
@@ -13,6 +14,8 @@ const TOUCHING: f64 = 1e-3;
 const ENOUGH: f64 = 0.9;
 /// More than a body takes, as a factor: ways are planned for a little more (`WIDEST_CLASS`).
 const TO_SPARE: f64 = 1.08;
+/// An area has room for a body where so many radii are free: whoever gets there must not have to stop to the millimetre.
+const TO_STOP: f64 = 1.2;
 /// An area is searched for room in so many places along each side of the box around it.
 const LOOKS: usize = 24;
 
@@ -24,41 +27,72 @@ pub(super) struct Room {
     origin: DVec2,
 }
 
+/// Whose room is seen to. Whoever is carried over what is not walkable, or jumps over it, is left alone.
+#[derive(Clone, Copy)]
+pub(super) enum Whose<'a> {
+    /// Everybody's.
+    All,
+    /// That of those who join, from an id on.
+    Since(u32),
+    /// That of those who stood free on the map as it was.
+    FreeOn(&'a FloorPlan),
+    /// Nobody's.
+    Nobody,
+}
+
 impl Room {
     pub(super) fn new(map: &FloorPlan, gaps: &[Vec<DVec2>], origin: DVec2) -> Room {
         let gap = |ring: &Vec<DVec2>| ring.iter().map(|&corner| super::local(corner, origin)).collect();
         Room { region: Region::new(&boundary(map)), gaps: gaps.iter().map(gap).collect(), origin }
     }
 
-    /// Puts everybody who is in a wall, or in what has come down on it, beside it. Whether there was anybody.
-    pub(super) fn free_bodies(&self, world: &mut World) -> bool {
-        let agents = &mut world.agents;
-        let mut any = false;
-        for row in 0..agents.len() {
-            let (place, radius) = (Vec2::new(agents.x[row], agents.y[row]), agents.radius[row]);
-            if let Some(free) = self.beside_walls(place, radius) {
-                (agents.x[row], agents.y[row]) = free.into();
-                (agents.vx[row], agents.vy[row]) = (0.0, 0.0);
-                world.feet.forget(agents.id[row]);
-                any = true;
+    /// Puts those who are in a wall, or in what has come down on them, beside it. Whether there was anybody.
+    pub(super) fn free_bodies(&self, world: &mut World, whose: Whose<'_>) -> bool {
+        let agents = &world.agents;
+        let place = |row: usize| Vec2::new(agents.x[row], agents.y[row]);
+        let mut caught: Vec<usize> = (0..agents.len()).filter(|&row| !self.stands(place(row))).collect();
+        match whose {
+            Whose::All => {}
+            Whose::Since(first) => caught.retain(|&row| agents.id[row] >= first),
+            Whose::FreeOn(map) if !caught.is_empty() => {
+                let before =
+                    Room { region: Region::new(&boundary(map)), gaps: Vec::new(), origin: self.origin };
+                caught.retain(|&row| before.stands(place(row)));
             }
+            Whose::FreeOn(_) | Whose::Nobody => caught.clear(),
+        }
+        let mut any = false;
+        for row in caught {
+            any |= self.put_beside_walls(world, row);
         }
         any
     }
 
-    fn beside_walls(&self, place: Vec2, radius: f32) -> Option<Vec2> {
+    /// Whether a body is on the floor, or may be where it is without one.
+    fn stands(&self, place: Vec2) -> bool {
         let global = self.global(place);
-        let stands = self.region.is_free(global) && self.region.has_room(global, TOUCHING);
-        if stands || self.gaps.iter().any(|gap| throng_core::geom::inside_ring(place, gap).0) {
-            return None;
-        }
-        self.region.closest_room(global, f64::from(radius)).map(|free| super::local(free, self.origin))
+        self.region.is_free(global) && self.region.has_room(global, TOUCHING)
+            || self.gaps.iter().any(|gap| throng_core::geom::inside_ring(place, gap).0)
     }
 
-    /// Moves goals on which no body fits to the closest place where it does, unless they are reached from there.
-    pub(super) fn free_goals(&self, world: &mut World) {
+    fn put_beside_walls(&self, world: &mut World, row: usize) -> bool {
         let agents = &mut world.agents;
-        for row in 0..agents.len() {
+        let global = self.global(Vec2::new(agents.x[row], agents.y[row]));
+        let Some(free) = self.region.closest_room(global, f64::from(agents.radius[row])) else {
+            return false;
+        };
+        (agents.x[row], agents.y[row]) = super::local(free, self.origin).into();
+        (agents.vx[row], agents.vy[row]) = (0.0, 0.0);
+        world.feet.forget(agents.id[row]);
+        world.plans.forget(agents.id[row]);
+        true
+    }
+
+    /// Moves goals of some cohorts on which no body fits to the closest place where it does, unless they are reached from
+    /// there.
+    pub(super) fn free_goals(&self, world: &mut World, of: impl Fn(usize) -> bool) {
+        let agents = &mut world.agents;
+        for row in (0..agents.len()).filter(|&row| of(agents.cohort[row].into())) {
             let cohort = &world.cohorts[agents.cohort[row] as usize];
             let goal = Vec2::new(agents.goal_x[row], agents.goal_y[row]);
             if cohort.area.is_none()
@@ -90,8 +124,8 @@ impl Room {
         let radius = members.map(|row| agents.radius[row]).fold(0.0, f32::max);
         let Some(area) = &mut world.cohorts[cohort].area else { return };
         let ring: Vec<DVec2> = area.iter().map(|&corner| self.global(corner)).collect();
-        if !self.fits(&ring, f64::from(radius)) {
-            let wide = grown(&ring, f64::from(radius) * TO_SPARE);
+        if !self.fits(&ring, f64::from(radius) * TO_STOP) {
+            let wide = grown(&ring, f64::from(radius) * TO_STOP);
             *area = wide.into_iter().map(|corner| super::local(corner, self.origin)).collect();
         }
     }

@@ -3,8 +3,9 @@
 //! A simulation that is steered is no longer the run of its scenario, and so cannot be saved to a checkpoint; one that is not
 //! steered is untouched by all this. The same steering between the same steps gives the same bits.
 
+use super::room::Whose;
 use super::{Simulation, build, local};
-use crate::scenario::{AgentStart, Goal, Region, Scenario, boundary};
+use crate::scenario::{AgentStart, FloorPlan, Goal, Region, Scenario, boundary};
 use glam::DVec2;
 use throng_core::world::{self, Agent, Detour, SETTING_OFF, Status};
 
@@ -75,9 +76,7 @@ impl Simulation {
         if boundary(&map).is_blocked() {
             return Err(SteerError::NothingLeft(name.into()));
         }
-        self.before_map_change();
-        self.plan.map = map;
-        self.after_map_change();
+        self.change_map(map);
         Ok(())
     }
 
@@ -86,9 +85,9 @@ impl Simulation {
         let Some(place) = self.plan.map.obstacles.iter().position(|(other, _)| other == name) else {
             return Err(SteerError::UnknownObstacle(name.into()));
         };
-        self.before_map_change();
-        self.plan.map.obstacles.remove(place);
-        self.after_map_change();
+        let mut map = self.plan.map.clone();
+        map.obstacles.remove(place);
+        self.change_map(map);
         Ok(())
     }
 
@@ -102,7 +101,7 @@ impl Simulation {
         for row in (0..agents.len()).filter(|&row| usize::from(agents.cohort[row]) == cohort) {
             (agents.goal_x[row], agents.goal_y[row]) = goal.into();
         }
-        self.make_room(&[]);
+        self.make_room(&[cohort], Whose::Nobody);
         self.set_off(cohort);
         Ok(())
     }
@@ -122,7 +121,7 @@ impl Simulation {
             agents.goal_x[row] += by.x;
             agents.goal_y[row] += by.y;
         }
-        self.make_room(&[cohort]);
+        self.make_room(&[cohort], Whose::Nobody);
         self.set_off(cohort);
         Ok(())
     }
@@ -148,7 +147,7 @@ impl Simulation {
         let radii: Vec<f32> =
             self.world.radius_classes.iter().chain(&self.world.agents.radius).copied().collect();
         self.world.radius_classes = world::radius_classes(&radii, world::WIDEST_CLASS);
-        self.make_room(&[]);
+        self.make_room(&[], Whose::Since(first));
         self.settle();
         Ok(first)
     }
@@ -217,18 +216,16 @@ impl Simulation {
         }
     }
 
-    /// An endless plane is drawn around somebody: where the scenario was not going to change its map, nobody was noted.
-    fn before_map_change(&mut self) {
+    fn change_map(&mut self, map: FloorPlan) {
+        // An endless plane is drawn around somebody: where the scenario was not going to change its map, nobody was noted.
         if self.plan.starts.is_empty() {
             let frame = self.frame();
             self.plan.starts = (0..frame.len()).map(|row| frame.position(row)).collect();
         }
-    }
-
-    fn after_map_change(&mut self) {
+        let before = std::mem::replace(&mut self.plan.map, map);
         self.plan.steered = true;
         self.plan.map_changes += 1;
-        self.make_room(&[]);
+        self.make_room(&[], Whose::FreeOn(&before));
         self.world.set_walls(build::walls(&self.plan.map, self.world.origin, self.plan.wall_range));
     }
 }
