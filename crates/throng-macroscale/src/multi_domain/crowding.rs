@@ -23,6 +23,8 @@ struct Counts {
     bodies: FxHashMap<(u32, u32), u32>,
     /// Where and when an agent will be, by id.
     keys: Vec<Vec<(u32, u32)>>,
+    /// Of every polygon: its middle, and its area, m².
+    polygons: Vec<(DVec2, f64)>,
 }
 
 /// Who asks: where it is, how fast it gets on, and who it is.
@@ -47,7 +49,7 @@ const LEAST_AREA: f64 = 1.0;
 impl Crowding {
     pub fn look(&mut self, view: View<'_>, grounds: &Grounds, params: &MultiDomain, rows: &[u32]) {
         if self.version != grounds.version {
-            let classes = grounds.iter().map(|_| Counts::default()).collect();
+            let classes = grounds.iter().map(Counts::on).collect();
             *self = Crowding { version: grounds.version, serials: Vec::new(), classes };
         }
         self.serials.resize(self.serials.len().max(rows.len()), None);
@@ -87,18 +89,14 @@ impl Crowding {
     }
 
     /// The density in every polygon when somebody gets there who goes straight.
-    pub fn density(&self, view: View<'_>, ground: &Ground, asker: Asker) -> Option<Density> {
-        let mesh = ground.fine.as_ref().map(Terrain::mesh)?;
+    pub fn density(&self, view: View<'_>, asker: Asker) -> Option<Density> {
         let counts = self.classes.get(asker.class)?;
-        let phi = |polygon: usize| {
-            let (sum, corners) =
-                mesh.corners(polygon).fold((DVec2::ZERO, 0.0), |(sum, count), at| (sum + at, count + 1.0));
-            let centre = sum / f64::max(corners, 1.0);
+        let phi = |(polygon, &(centre, area)): (usize, &(DVec2, f64))| {
             let time = view.now + centre.distance(asker.from) / asker.speed;
             let others = counts.others((slot(time), polygon as u32), asker.id);
-            (f64::from(others) / mesh.area(polygon).max(LEAST_AREA)) as f32
+            (f64::from(others) / area) as f32
         };
-        Some(Density { phi: (0..mesh.polygons()).map(phi).collect() })
+        Some(Density { phi: counts.polygons.iter().enumerate().map(phi).collect() })
     }
 
     /// Whether somebody will be on a way when one gets there.
@@ -126,6 +124,17 @@ impl Crowding {
 }
 
 impl Counts {
+    /// Nobody, on some ground.
+    fn on(ground: &Ground) -> Counts {
+        let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return Counts::default() };
+        let polygon = |polygon: usize| {
+            let (sum, corners) =
+                mesh.corners(polygon).fold((DVec2::ZERO, 0.0), |(sum, count), at| (sum + at, count + 1.0));
+            (sum / f64::max(corners, 1.0), mesh.area(polygon).max(LEAST_AREA))
+        };
+        Counts { polygons: (0..mesh.polygons()).map(polygon).collect(), ..Counts::default() }
+    }
+
     /// How many there are but one.
     fn others(&self, key: (u32, u32), id: u32) -> u32 {
         let all = self.bodies.get(&key).copied().unwrap_or(0);

@@ -407,7 +407,7 @@ impl<'a> Thinker<'a> {
         if !self.crowding.is_on(self.view, who.ground, asker, static_way) {
             return None;
         }
-        let density = self.crowding.density(self.view, who.ground, asker)?;
+        let density = self.crowding.density(self.view, asker)?;
         let goal = *static_way.last()?;
         let ends = [who.ground.room(mesh, who.at)?, who.ground.room(mesh, goal)?];
         let domain = DynamicNavmesh::new(mesh, &density, self.params.crowding.into(), ends)?;

@@ -323,30 +323,34 @@ struct Pace {
     agent: f64,
 }
 
-/// After the first steps, which make the map and everybody's first plan.
+/// After the first steps, which make the map and everybody's first plan. Over so many seeds that there are as many agents in
+/// all: of a hundred, a handful search, and another handful in another city.
 fn city_step(agents: usize, blocks: u32, quick: bool) -> anyhow::Result<Pace> {
-    let scenario = Scenario::parse(&city(agents, blocks), "city.toml", None)?;
-    let mut simulation = Simulation::with_threads(&scenario, 2)?;
-    let (warm, steps) = if quick { (20, 30) } else { (100, 200) };
-    (0..warm).for_each(|_| simulation.step());
-    let (begin, mut present) = (Instant::now(), 0);
-    for _ in 0..steps {
-        simulation.step();
-        present += simulation.frame().len();
+    let (warm, steps, seeds) = if quick { (20, 30, 1) } else { (100, 200, 1_000 / agents) };
+    let (mut took, mut present) = (0.0, 0);
+    for seed in 1..=seeds {
+        let scenario = Scenario::parse(&city(agents, blocks, seed), "city.toml", None)?;
+        let mut simulation = Simulation::with_threads(&scenario, 2)?;
+        (0..warm).for_each(|_| simulation.step());
+        let begin = Instant::now();
+        for _ in 0..steps {
+            simulation.step();
+            present += simulation.frame().len();
+        }
+        took += begin.elapsed().as_secs_f64();
     }
-    let took = begin.elapsed().as_secs_f64();
-    Ok(Pace { step: took / f64::from(steps), agent: took / present.max(1) as f64 })
+    Ok(Pace { step: took / (steps * seeds) as f64, agent: took / present.max(1) as f64 })
 }
 
 /// Streets between blocks, with a cart for every four of them.
-fn city(agents: usize, blocks: u32) -> String {
+fn city(agents: usize, blocks: u32, seed: usize) -> String {
     let (block, street) = (8.0, 6.0);
     let pitch = block + street;
     let lines = (f64::from(blocks) / 2.0).sqrt().round().max(1.0) as u32;
     let columns = blocks.div_ceil(lines);
     let (width, height) = (f64::from(columns) * pitch + street, f64::from(lines) * pitch + street);
     let mut text = format!(
-        "format = 1\nname = \"city\"\nseed = 1\ndt = 0.1\nuntil = 600\n[pipeline]\nmacroscale = \"multi-domain\"\n\
+        "format = 1\nname = \"city\"\nseed = {seed}\ndt = 0.1\nuntil = 600\n[pipeline]\nmacroscale = \"multi-domain\"\n\
          microscale = \"orca\"\n[params.orca]\ntime_horizon = 0.1\ntime_horizon_obstacles = 0.1\n[map]\n\
          walkable = \"POLYGON ((0 0, {width} 0, {width} {height}, 0 {height}, 0 0))\"\nobstacles = [\n"
     );
