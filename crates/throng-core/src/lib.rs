@@ -4,6 +4,7 @@ mod draw;
 pub mod frame;
 pub mod geom;
 pub mod handover;
+pub mod memory;
 pub mod params;
 pub mod rng;
 pub mod space;

@@ -26,6 +26,7 @@ impl Stage {
         for (id, &(from, to)) in walks.iter().enumerate() {
             world.agents.push(Agent {
                 id: id as u32,
+                slot: id as u32,
                 x: from[0],
                 y: from[1],
                 vx: 0.0,

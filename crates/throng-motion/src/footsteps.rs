@@ -376,6 +376,7 @@ mod tests {
             world.cohorts.push(Cohort { goal_radius: 0.1, ..Cohort::default() });
             world.agents.push(Agent {
                 id: 0,
+                slot: 0,
                 x: 0.0,
                 y: 0.0,
                 vx: 0.0,

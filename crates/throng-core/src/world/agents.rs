@@ -58,8 +58,10 @@ macro_rules! columns {
 }
 
 columns! {
-    /// Who: counts up from 0 through the scenario's cohorts.
+    /// Who: counts up from 0 in the order of coming, and is never used again.
     id: u32,
+    /// Where stages keep what they remember of it: a small number that somebody else has once this one is gone.
+    slot: u32,
     /// Position, m from the world's origin.
     x: f32,
     /// Position, m from the world's origin.

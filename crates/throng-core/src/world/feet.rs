@@ -4,8 +4,9 @@
 //! way is known in closed form, so a step is a handful of numbers, and whoever plans steps ahead and whoever walks them
 //! agree on every place in between.
 
-use super::{Gaps, mix};
+use super::Gaps;
 use crate::geom::Pendulum;
+use crate::memory::mix;
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 

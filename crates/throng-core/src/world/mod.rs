@@ -22,6 +22,7 @@ pub use routes::{Guide, NewRoute, Route, RouteChange, Routes};
 pub use terrain::Terrain;
 
 use crate::handover::{Commands, Intents, Moves};
+use crate::memory::mix;
 use crate::space::{Cells, Walls};
 use agents::Spare;
 use glam::{DVec2, Vec2};
@@ -498,14 +499,6 @@ pub fn radius_classes(radius: &[f32], widest: f32) -> Vec<f32> {
         rest = &rest[members..];
     }
     classes
-}
-
-/// One round of splitmix64's finaliser: every bit of the input reaches every bit of the output.
-fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 impl View<'_> {

@@ -2,7 +2,8 @@
 //!
 //! Searches live no longer than the step in which they run; what they found is here, so that a checkpoint holds all of it.
 
-use super::{Footstep, mix};
+use super::Footstep;
+use crate::memory::mix;
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 

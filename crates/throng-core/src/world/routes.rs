@@ -1,6 +1,6 @@
 //! Where agents are on their ways: what a planner that follows routes remembers from step to step.
 
-use super::mix;
+use crate::memory::mix;
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 

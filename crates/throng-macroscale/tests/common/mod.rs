@@ -28,6 +28,7 @@ pub fn world(walls: Vec<Wall>, walkers: &[Walker]) -> World {
         world.agents.push(Agent {
             detour: Default::default(),
             id: id as u32,
+            slot: id as u32,
             x: walker.from.x,
             y: walker.from.y,
             vx: 0.0,

@@ -17,6 +17,7 @@ const RADIUS: f32 = 0.25;
 fn agent(id: u32, position: Vec2, velocity: Vec2) -> Agent {
     Agent {
         id,
+        slot: id,
         x: position.x,
         y: position.y,
         vx: velocity.x,

@@ -228,6 +228,7 @@ fn populate(world: &mut World, scenario: &Scenario) {
             };
             world.agents.push(Agent {
                 id: world.agents.len() as u32,
+                slot: world.agents.len() as u32,
                 x: position.x,
                 y: position.y,
                 vx: 0.0,

@@ -173,6 +173,7 @@ impl Simulation {
         };
         Agent {
             id,
+            slot: id,
             x: position.x,
             y: position.y,
             vx: 0.0,

@@ -37,6 +37,7 @@ fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> Agent {
     Agent {
         detour: Default::default(),
         id,
+        slot: id,
         x: position.x,
         y: position.y,
         vx: velocity.x,

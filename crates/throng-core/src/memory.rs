@@ -1,0 +1,144 @@
+//! What a stage remembers of agents from step to step. The stage owns it; the engine saves it, hashes it, and lets it grow
+//! and shrink as agents come and go.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// What a stage remembers of one agent. The default is to remember nothing.
+pub trait Remembered: Clone + Default + Serialize + DeserializeOwned + Send + Sync {
+    /// A number that differs whenever what is remembered differs in a bit; `None` where nothing is remembered.
+    fn state_hash(&self) -> Option<u64>;
+
+    /// The memory that it takes on the heap, bytes.
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+/// A value for each agent, by its slot ([`Agents::slot`](crate::world::Agents)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory<T> {
+    by_slot: Vec<T>,
+    nothing: T,
+}
+
+impl<T: Default> Default for Memory<T> {
+    fn default() -> Memory<T> {
+        Memory { by_slot: Vec::new(), nothing: T::default() }
+    }
+}
+
+impl<T: Remembered> Memory<T> {
+    /// What is remembered of an agent.
+    #[inline]
+    pub fn get(&self, slot: u32) -> &T {
+        self.by_slot.get(slot as usize).unwrap_or(&self.nothing)
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, slot: u32) -> &mut T {
+        let slot = slot as usize;
+        if slot >= self.by_slot.len() {
+            self.by_slot.resize_with(slot + 1, T::default);
+        }
+        &mut self.by_slot[slot]
+    }
+
+    /// Forgets every agent.
+    pub fn clear(&mut self) {
+        self.by_slot.clear();
+    }
+
+    /// What is remembered, by slot; slots at the end of which nothing ever was are left out.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        (0u32..).zip(&self.by_slot)
+    }
+
+    /// The same, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
+        (0u32..).zip(&mut self.by_slot)
+    }
+}
+
+/// Why remembered things cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("what a stage remembers cannot be read: {0}")]
+pub struct MemoryError(String);
+
+/// The engine's side of a [`Memory`].
+pub trait Remember: Send + Sync {
+    /// Forgets one agent: it came or went, was moved from outside, or has another goal.
+    fn forget(&mut self, slot: u32);
+    /// Everything as bytes.
+    fn save(&self) -> Vec<u8>;
+    /// Takes over what was saved.
+    fn load(&mut self, bytes: &[u8]) -> Result<(), MemoryError>;
+    /// A number that differs whenever anything remembered differs in a bit.
+    fn state_hash(&self) -> u64;
+    /// The memory that all of it takes, bytes.
+    fn bytes(&self) -> usize;
+}
+
+impl<T: Remembered> Remember for Memory<T> {
+    fn forget(&mut self, slot: u32) {
+        if let Some(value) = self.by_slot.get_mut(slot as usize) {
+            *value = T::default();
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        // Into a Vec, and of plain data: neither can fail.
+        postcard::to_stdvec(&self.by_slot).unwrap_or_default()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.by_slot = postcard::from_bytes(bytes).map_err(|error| MemoryError(error.to_string()))?;
+        Ok(())
+    }
+
+    fn state_hash(&self) -> u64 {
+        let remembered = self.iter().filter_map(|(slot, value)| Some((slot, value.state_hash()?)));
+        remembered.map(|(slot, hash)| mix(mix(slot.into()) ^ hash)).fold(0, u64::wrapping_add)
+    }
+
+    fn bytes(&self) -> usize {
+        self.by_slot.capacity() * size_of::<T>() + self.by_slot.iter().map(T::heap_bytes).sum::<usize>()
+    }
+}
+
+/// One round of splitmix64's finaliser: every bit of the input reaches every bit of the output.
+pub fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Remembered for u32 {
+        fn state_hash(&self) -> Option<u64> {
+            (*self > 0).then(|| mix(u64::from(*self)))
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_is_saved_hashed_and_forgotten() {
+        let mut memory: Memory<u32> = Memory::default();
+        let empty = memory.state_hash();
+        *memory.get_mut(7) = 3;
+        let seven = memory.state_hash();
+        assert_ne!(seven, empty);
+        // A longer list is not another memory.
+        memory.get_mut(50);
+        assert_eq!(memory.state_hash(), seven);
+        let mut loaded: Memory<u32> = Memory::default();
+        loaded.load(&memory.save()).unwrap();
+        assert_eq!((*loaded.get(7), *loaded.get(99), loaded.state_hash()), (3, 0, seven));
+        assert!(loaded.load(&[255]).is_err());
+        memory.forget(7);
+        assert_eq!(memory.state_hash(), empty);
+    }
+}
