@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 use throng::Simulation;
 use throng::checkpoint::{Checkpoint, CheckpointError};
-use throng::metrics::{Metrics, Report};
+use throng::metrics::Metrics;
+use throng::report::Report;
 use throng::record::{RecordError, Recorder, Recording};
-use throng::simulation::Stranded;
+use throng::simulation::Unreachable;
 
 /// A run in progress.
 pub struct Session {
@@ -18,7 +19,6 @@ pub struct Session {
     metrics: Metrics,
     recorder: Option<Recorder>,
     checkpoints: Option<Checkpoints>,
-    map_changes: usize,
     begin: Instant,
 }
 
@@ -60,7 +60,7 @@ pub struct Outcome {
     /// Its figures.
     pub report: Report,
     /// The first of those who have no way to their goals.
-    pub first_stranded: Option<Stranded>,
+    pub first_unreachable: Option<Unreachable>,
     /// The file that it was recorded to.
     pub recording: Option<Recording>,
 }
@@ -68,8 +68,7 @@ pub struct Outcome {
 impl Session {
     /// A session that begins, or goes on with what was measured so far.
     pub fn new(simulation: Simulation, metrics: Metrics) -> Session {
-        let map_changes = simulation.map_changes();
-        Session { simulation, metrics, recorder: None, checkpoints: None, map_changes, begin: Instant::now() }
+        Session { simulation, metrics, recorder: None, checkpoints: None, begin: Instant::now() }
     }
 
     /// Records it.
@@ -87,10 +86,10 @@ impl Session {
         let ended = self.steps(&mut watch).map_err(|error| self.stopped(error))?;
         let finished = self.recorder.take().map(Recorder::finish).transpose();
         let recording = finished.map_err(|error| self.stopped(error.into()))?;
-        let report = Report::new(&mut self.simulation, &self.metrics, self.begin.elapsed());
-        let stranded = if report.no_path > 0 { self.simulation.stranded() } else { Vec::new() };
-        let first_stranded = stranded.into_iter().next();
-        Ok(Outcome { ended, report, first_stranded, recording })
+        let report = Report::new(&self.simulation, &self.metrics, self.begin.elapsed());
+        let unreachable = if report.no_path > 0 { self.simulation.unreachable() } else { Vec::new() };
+        let first_unreachable = unreachable.into_iter().next();
+        Ok(Outcome { ended, report, first_unreachable, recording })
     }
 
     fn steps(&mut self, watch: &mut impl FnMut(&Simulation)) -> Result<Ended, Trouble> {
@@ -111,12 +110,6 @@ impl Session {
 
     fn record_frame(&mut self) -> Result<(), Trouble> {
         let Some(recorder) = &mut self.recorder else { return Ok(()) };
-        if self.simulation.map_changes() > self.map_changes {
-            self.map_changes = self.simulation.map_changes();
-            if let Some(wkt) = self.simulation.changed_geometry() {
-                recorder.geometry(&wkt)?;
-            }
-        }
         Ok(recorder.frame(self.simulation.frame())?)
     }
 
@@ -133,7 +126,7 @@ impl Session {
     fn checkpoint(&mut self) -> Result<(), Trouble> {
         let Some(Checkpoints { path, .. }) = &self.checkpoints else { return Ok(()) };
         let position = self.recorder.as_mut().map(Recorder::position).transpose()?;
-        Ok(Checkpoint::of(&self.simulation, self.metrics, position).save(path)?)
+        Ok(Checkpoint::of(&self.simulation, self.metrics, position)?.save(path)?)
     }
 
     fn stopped(&self, trouble: Trouble) -> anyhow::Error {

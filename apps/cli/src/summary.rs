@@ -3,9 +3,9 @@
 use crate::output;
 use crate::progress::duration;
 use crate::session::{Ended, Outcome};
-use throng::metrics::Report;
+use throng::report::Report;
 use throng::scenario::Scenario;
-use throng::simulation::Stranded;
+use throng::simulation::Unreachable;
 
 /// A run in a few lines.
 pub fn of(scenario: &Scenario, outcome: &Outcome) -> String {
@@ -18,9 +18,9 @@ pub fn of(scenario: &Scenario, outcome: &Outcome) -> String {
         ("took", took(report)),
         ("state", format!("{} (seed {})", report.state_hash, report.seed)),
     ];
-    let stranded = outcome.first_stranded.as_ref().map(|first| ("no path", no_path(report, first)));
+    let unreachable = outcome.first_unreachable.as_ref().map(|first| ("no path", no_path(report, first)));
     let recorded = outcome.recording.as_ref().map(|recording| ("recorded", recording.to_string()));
-    let rows = rows.into_iter().chain(stranded).chain(recorded);
+    let rows = rows.into_iter().chain(unreachable).chain(recorded);
     output::table(0, &rows.map(|(label, text)| [label.into(), text]).collect::<Vec<_>>())
 }
 
@@ -63,12 +63,12 @@ fn ended(Outcome { ended, report, .. }: &Outcome) -> String {
 }
 
 /// `12 agents have no way to their goals (first: id 34 of cohort robots at (3.5, 2.0))`.
-fn no_path(report: &Report, first: &Stranded) -> String {
+fn no_path(report: &Report, first: &Unreachable) -> String {
     let who = match report.no_path {
         1 => "1 agent has no way to its goal".to_owned(),
         many => format!("{many} agents have no way to their goals"),
     };
-    let Stranded { id, cohort, position: [x, y] } = first;
+    let Unreachable { id, cohort, position: [x, y] } = first;
     format!("{who} (first: id {id} of cohort {cohort} at ({x:.1}, {y:.1}))")
 }
 

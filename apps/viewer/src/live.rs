@@ -7,8 +7,8 @@ use crate::wire::{Crowd, Head, Packer};
 use glam::DVec2;
 use throng::Simulation;
 use throng::explain::Explanation;
-use throng::scenario::{AgentStart, Goal, Overrides, Region, Scenario, boundary};
-use throng::simulation::StageTimes;
+use throng::crowd::{CohortId, EditError, StageTimes};
+use throng::scenario::{AgentStart, Goal, Overrides, Scenario};
 
 /// A simulation, and what a page has changed in it.
 pub struct Live {
@@ -63,7 +63,7 @@ impl Live {
     /// Puts other models into stages, while it runs.
     pub fn change(&mut self, changes: Overrides) -> Result<(), String> {
         let scenario = self.changed(&changes)?;
-        self.simulation.change_models(&scenario).map_err(|error| error.to_string())?;
+        self.simulation.set_models(scenario.models()).map_err(|error| error.to_string())?;
         (self.scenario, self.changes) = (scenario, changes);
         Ok(())
     }
@@ -75,7 +75,7 @@ impl Live {
 
     /// The changes with one parameter more; a later value takes the place of an earlier one.
     pub fn with_parameter(&self, block: &str, key: &str, value: Setting) -> Result<Overrides, String> {
-        let known = throng::catalog::blocks().iter().find(|known| known.name == block);
+        let known = throng::catalog::blocks().into_iter().find(|known| known.name == block);
         if !known.is_some_and(|known| known.fields.iter().any(|field| field.name == key)) {
             return Err(format!("there is no parameter `{key}` of `{block}`"));
         }
@@ -116,7 +116,7 @@ impl Live {
             self.added += 1;
             let name = format!("added {}", self.added);
             match self.simulation.add_obstacle(&name, &ring) {
-                Err(throng::simulation::SteerError::NameTaken(_)) => {}
+                Err(EditError::NameTaken(_)) => {}
                 other => return other.map_err(|error| error.to_string()),
             }
         }
@@ -137,11 +137,10 @@ impl Live {
             Some(&[point]) => Goal::Point(point.into()),
             _ => like.goal,
         };
-        let region = Region::new(&boundary(self.simulation.floor_plan()));
         let spacing = 2.5 * like.radius;
         let places = spiral(at.into(), spacing).take(10 * count.min(MOST_DROPPED) as usize);
         let free: Vec<AgentStart> = places
-            .filter(|&place| region.is_free(place))
+            .filter(|&place| self.simulation.is_walkable(place))
             .take(count.min(MOST_DROPPED) as usize)
             .zip(members.iter().cycle())
             .map(|(position, like)| AgentStart { position, goal, start: 0.0, ..like.clone() })
@@ -149,12 +148,16 @@ impl Live {
         if free.is_empty() {
             return Err("there is no room here".into());
         }
-        self.simulation.add_agents(cohort, &free).map(drop).map_err(|error| error.to_string())
+        let (id, share) = (cohort_id(cohort), self.scenario.cohorts[cohort].responsibility);
+        for agent in &free {
+            self.simulation.spawn(agent.agent(id, share)).map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 
     /// Sends a cohort to a place.
     pub fn retarget(&mut self, cohort: usize, at: [f64; 2]) -> Result<(), String> {
-        self.simulation.retarget(cohort, at.into()).map_err(|error| error.to_string())?;
+        self.simulation.retarget(cohort_id(cohort), at).map_err(|error| error.to_string())?;
         self.goals.retain(|goal| goal.cohort != cohort);
         self.goals.push(Target { cohort, at: vec![at] });
         Ok(())
@@ -162,7 +165,7 @@ impl Live {
 
     /// Moves the goals of a cohort.
     pub fn move_goals(&mut self, cohort: usize, by: [f64; 2]) -> Result<(), String> {
-        self.simulation.move_goals(cohort, by.into()).map_err(|error| error.to_string())?;
+        self.simulation.move_goals(cohort_id(cohort), by).map_err(|error| error.to_string())?;
         for corner in self.goals.iter_mut().filter(|goal| goal.cohort == cohort).flat_map(|goal| &mut goal.at)
         {
             *corner = [corner[0] + by[0], corner[1] + by[1]];
@@ -180,8 +183,8 @@ impl Live {
         let mut counts = vec![0; self.scenario.cohorts.len()];
         let world = self.simulation.world();
         world.agents.cohort.iter().for_each(|&cohort| counts[usize::from(cohort)] += 1);
-        world.gone.iter().for_each(|gone| counts[usize::from(gone.cohort)] += 1);
-        Pane::of(&self.scenario, self.simulation.floor_plan(), self.goals.clone(), &counts)
+        self.simulation.departed().iter().for_each(|gone| counts[usize::from(gone.cohort)] += 1);
+        Pane::of(&self.scenario, self.simulation.map(), self.goals.clone(), &counts)
     }
 
     /// What can be changed.
@@ -205,7 +208,7 @@ impl Live {
             cohorts[id as usize] = world.agents.cohort[row];
             radii[id as usize] = world.agents.radius[row];
         }
-        world.gone.iter().for_each(|gone| cohorts[gone.id as usize] = gone.cohort);
+        self.simulation.departed().iter().for_each(|gone| cohorts[gone.id as usize] = gone.cohort);
         (cohorts, radii)
     }
 
@@ -268,6 +271,11 @@ impl Live {
                 .collect(),
         }
     }
+}
+
+/// A cohort of a page's order; one that is not there is refused by the crowd.
+fn cohort_id(cohort: usize) -> CohortId {
+    CohortId(u16::try_from(cohort).unwrap_or(u16::MAX))
 }
 
 /// Places around a middle, from the inside out, about as far apart as asked for.

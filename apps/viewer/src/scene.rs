@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use throng::record::{Geometry, Run};
-use throng::scenario::{FloorPlan, Goal, Pipeline, Scenario, Settings};
+use throng::map;
+use throng::scenario::{Goal, Pipeline, Scenario, Settings};
 
 /// A ring or polyline, m.
 type Ring = Vec<[f64; 2]>;
@@ -116,7 +117,7 @@ const MOST_GOALS: usize = 400;
 
 impl Pane {
     /// Of a scenario, with the map as it is now and goals that may have moved.
-    pub fn of(scenario: &Scenario, map: &FloorPlan, goals: Vec<Target>, counts: &[usize]) -> Pane {
+    pub fn of(scenario: &Scenario, map: &map::Map, goals: Vec<Target>, counts: &[usize]) -> Pane {
         let cohorts = scenario.cohorts.iter().zip(counts);
         let starts =
             scenario.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| agent.position.to_array());
@@ -174,7 +175,7 @@ impl Pane {
 }
 
 impl Map {
-    fn of(plan: &FloorPlan) -> Map {
+    fn of(plan: &map::Map) -> Map {
         let obstacle = |(name, corners): &(String, Vec<glam::DVec2>)| Obstacle {
             name: name.clone(),
             ring: ring_of(corners),

@@ -98,8 +98,8 @@ fn hello(sources: &[Source]) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "hello")]
     struct Hello {
-        models: &'static [catalog::Entry],
-        blocks: &'static [catalog::Block],
+        models: Vec<catalog::Entry>,
+        blocks: Vec<catalog::Block>,
         given: Vec<String>,
         scenarios: Vec<Scenario>,
     }

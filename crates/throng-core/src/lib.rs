@@ -1,7 +1,6 @@
 //! Data and geometry of `throng`. No paper's algorithm lives here.
 
 mod draw;
-pub mod frame;
 pub mod geom;
 pub mod handover;
 pub mod memory;

@@ -11,6 +11,7 @@ pub use world_field::WorldField;
 use glam::Vec2;
 use throng_core::geom::{Cone, left};
 use throng_core::handover::Intents;
+use throng_core::params::Params;
 use throng_core::world::View;
 
 /// A way to take the crowd into account.
@@ -21,6 +22,12 @@ pub trait Mesoscale: Send + Sync {
     fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Perceived;
 }
 
+/// The parameters of a mesoscale model, from which it is made.
+pub trait MesoscaleModel: Params {
+    /// The model, from the values of every cohort.
+    fn model(cohorts: Vec<Self>) -> Box<dyn Mesoscale>;
+}
+
 /// What one agent perceives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Perceived {
@@ -28,6 +35,8 @@ pub struct Perceived {
     pub groups: Vec<PerceivedGroup>,
     /// Looks at the crowd ahead: straight on, to the preferred side, to the other one.
     pub looks: Vec<Look>,
+    /// What it would make of what it wants, m/s.
+    pub adapted: Vec2,
 }
 
 /// A group as one agent perceives it.

@@ -8,7 +8,7 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::handover::{Intents, Near};
 use throng_core::space::{
-    ARRIVED, Columns, Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest, plight,
+    ARRIVED, Columns, Candidates, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest, plight,
 };
 use throng_core::world::{MoverState, View};
 
@@ -200,7 +200,7 @@ pub struct Around {
     pub cones: Cones,
     /// The field that a choice was made from.
     pub perception: Perception,
-    crowd: Crowd,
+    candidates: Candidates,
     nearest: Nearest,
 }
 
@@ -225,7 +225,7 @@ impl Default for Around {
             projected: Planes::default(),
             cones: Cones::new(),
             perception: Perception::default(),
-            crowd: Crowd::default(),
+            candidates: Candidates::default(),
             nearest: Nearest::default(),
         }
     }
@@ -262,8 +262,8 @@ impl Around {
     }
 
     /// Must be called when the neighbour index has changed.
-    pub(crate) fn forget_crowd(&mut self) {
-        self.crowd.forget();
+    pub(crate) fn forget_candidates(&mut self) {
+        self.candidates.forget();
     }
 
     /// Who is nearer than `range`, m, centre to centre.
@@ -287,7 +287,7 @@ impl Around {
     fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach, haste: f32) {
         let agents = view.agents;
         let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
-        nearest(simd, view.cells, &agents.id, query, &mut self.crowd, &mut self.nearest);
+        nearest(simd, view.cells, &agents.id, query, &mut self.candidates, &mut self.nearest);
         let (bodies, others) = (view.cells.bodies(), &mut self.others);
         let me = Me {
             id: agents.id[ego.row],

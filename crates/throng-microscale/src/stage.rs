@@ -109,7 +109,7 @@ impl<M: LocalModel> Microscale for Local<M> {
         );
         columns.into_par_iter().enumerate().for_each(|(chunk, out)| {
             AROUND.with_borrow_mut(|around| {
-                around.forget_crowd();
+                around.forget_candidates();
                 dispatch!(level, simd => choose_chunk(simd, self, view, rows, input, chunk * CHUNK, around, out))
             })
         });

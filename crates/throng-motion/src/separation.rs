@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::{at_most, unit_or};
 use throng_core::handover::{Commands, Moves, Near};
-use throng_core::space::{Crowd, rows_within};
+use throng_core::space::{Candidates, rows_within};
 use throng_core::world::View;
 
 throng_core::params! {
@@ -182,12 +182,12 @@ impl Found {
     ) {
         self.touching.clear();
         self.overlapping.clear();
-        let mut crowd = Crowd::default();
+        let mut candidates = Candidates::default();
         for (row, place) in (first..).zip(place) {
             let near = &commands.near[row];
             *place = NONE;
             if !near.is_nobody() || struck(view, row) {
-                let touching = contacts(simd, view, moves, row, near, &mut crowd);
+                let touching = contacts(simd, view, moves, row, near, &mut candidates);
                 let overlaps = overlaps(view, moves, row, &touching);
                 if touching.is_empty() && !overlaps {
                     continue;
@@ -210,7 +210,7 @@ fn contacts<S: Simd>(
     moves: &Moves,
     row: usize,
     near: &Near,
-    crowd: &mut Crowd,
+    candidates: &mut Candidates,
 ) -> Touching {
     let mut touching = Touching::new();
     let (at, radius) = (place(moves, row), &view.agents.radius);
@@ -225,7 +225,7 @@ fn contacts<S: Simd>(
         rows.iter().for_each(|&other| look_at(other as usize));
     } else {
         let [range, most] = [view.contact_range(row), view.contact_range(row) - radius[row] + view.widest];
-        rows_within(simd, view.cells, row, [range, most], crowd, look_at);
+        rows_within(simd, view.cells, row, [range, most], candidates, look_at);
     }
     touching
 }

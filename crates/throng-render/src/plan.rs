@@ -5,13 +5,13 @@ use crate::colour::{self, Theme};
 use crate::layout::{MARGIN, round_below};
 use crate::page::{Anchor, Page, Path, Shape};
 use glam::{DVec2, Vec2};
-use throng::scenario::{FloorPlan, boundary};
+use throng::map::{Map, boundary};
 
 /// What a picture of a plan shows. Places are the scenario's, m.
 #[derive(Clone, Debug)]
 pub struct Planned<'a> {
     /// The map.
-    pub map: &'a FloorPlan,
+    pub map: &'a Map,
     /// Above the picture.
     pub title: String,
     /// Below the title.
@@ -87,7 +87,7 @@ impl Drawing {
         path
     }
 
-    fn map(&mut self, map: &FloorPlan) {
+    fn map(&mut self, map: &Map) {
         let boundary = boundary(map);
         let mut rings = Path::default();
         for ring in &boundary.rings {
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_plan_is_drawn_in_both_formats() {
         let ring = [[0.0, 0.0], [20.0, 0.0], [20.0, 10.0], [0.0, 10.0]].map(DVec2::from).to_vec();
-        let map = FloorPlan { walkable: vec![vec![ring]], ..FloorPlan::default() };
+        let map = Map { walkable: vec![vec![ring]], ..Map::default() };
         let ends = [DVec2::new(1.0, 1.0), DVec2::new(19.0, 9.0)];
         let plans = [("grid".to_owned(), ends.to_vec()), ("space-time <&>".to_owned(), ends.to_vec())];
         let seen: Vec<DVec2> = (0..100).map(|i| DVec2::new(f64::from(i) / 6.0, 3.0)).collect();

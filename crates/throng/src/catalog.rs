@@ -1,18 +1,15 @@
 //! Every model there is, by stage: what front ends list, what scenario files are checked against, and what builds
-//! a stage from its name. A new local model is one file and one line here.
+//! a stage from its name. A new model is one file and one line here; one of another crate is registered by its type.
 
-use crate::scenario::Settings;
+use crate::pipeline::Settings;
 use serde::Serialize;
-use std::sync::LazyLock;
+use std::any::TypeId;
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
 use throng_core::params::{Field, Params};
-use throng_macroscale::{
-    DynamicNavmesh, Macroscale, MapField, MultiDomain, NavMesh, Straight, VisibilityGraph,
-};
-use throng_macroscale::{dynamic_navmesh, map_field, multi_domain};
-use throng_mesoscale::density::LookAhead;
-use throng_mesoscale::groups::Perception;
-use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
-use throng_microscale::{Hrvo, Hybrid, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo};
+use throng_macroscale::{DynamicNavmesh, MapField, MultiDomain, Navmesh, Straight, VisibilityGraph};
+use throng_macroscale::{Macroscale, MacroscaleModel};
+use throng_mesoscale::{Density, Groups, Mesoscale, MesoscaleModel, WorldField};
+use throng_microscale::{Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Footsteps, Holonomic, Motion, Separation};
 
 /// A stage of the pipeline.
@@ -29,8 +26,36 @@ pub enum Stage {
     Motion,
 }
 
+impl Stage {
+    /// As scenario files call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Macroscale => "macroscale",
+            Stage::Mesoscale => "mesoscale",
+            Stage::Microscale => "microscale",
+            Stage::Motion => "motion",
+        }
+    }
+}
+
+/// What only some models look at. Where none of those that run does, a scenario that asks for it is warned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ability {
+    /// Leads around walls.
+    AvoidsWalls,
+    /// Minds costly ground.
+    WeighsTerrain,
+    /// Knows windows of arrival, platforms and jumps.
+    PlansInTime,
+    /// Keeps those together who walk together.
+    KeepsTogether,
+    /// Steps over gaps in the ground.
+    StepsOverGaps,
+}
+
 /// A model.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Entry {
     /// Its name in a scenario file.
     pub name: &'static str,
@@ -40,6 +65,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
+    /// What it looks at that others do not.
+    pub abilities: &'static [Ability],
 }
 
 /// A block of parameters, `[params.NAME]`.
@@ -64,180 +91,199 @@ const KAPADIA: &str = "Kapadia et al. 2013, Multi-domain real-time planning in d
 
 const PARK: &str = "Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model";
 
-struct Model<Build> {
+/// From the values for all agents and those of every cohort.
+type BuildMacroscale = fn(&Settings, &[&Settings]) -> Box<dyn Macroscale>;
+type BuildMesoscale = fn(&Settings, &[&Settings]) -> Box<dyn Mesoscale>;
+/// From values, later ones on top of earlier ones.
+type BuildMicroscale = fn(&[&Settings]) -> Box<dyn Microscale>;
+type BuildMotion = fn(&[&Settings]) -> Box<dyn Motion>;
+
+#[derive(Clone, Copy)]
+enum Build {
+    Macroscale(BuildMacroscale),
+    Mesoscale(BuildMesoscale),
+    Microscale(BuildMicroscale),
+    Motion(BuildMotion),
+}
+
+#[derive(Clone, Copy)]
+struct Model {
     entry: Entry,
     block: Block,
     build: Build,
+    /// Tells a model that is registered twice from two of one name.
+    kind: TypeId,
 }
 
-/// From the scenario's settings and those of every cohort.
-type BuildMacroscale = fn(&Settings, &[&Settings]) -> Box<dyn Macroscale>;
-type BuildMicroscale = fn(&[&Settings]) -> Box<dyn Microscale>;
-/// From the scenario's settings and those of every cohort.
-type BuildMesoscale = fn(&Settings, &[&Settings]) -> Box<dyn Mesoscale>;
-type BuildMotion = fn(&[&Settings]) -> Box<dyn Motion>;
+impl Model {
+    fn new<P: Params>(stage: Stage, paper: &'static str, build: Build) -> Model {
+        let block = block_of::<P>();
+        let entry = Entry { name: block.name, stage, about: block.about, paper, abilities: &[] };
+        Model { entry, block, build, kind: TypeId::of::<P>() }
+    }
 
-/// A model without parameters.
-fn macroscale_model<M: Macroscale + Default + 'static>(
-    name: &'static str,
-    about: &'static str,
-    paper: &'static str,
-) -> Model<BuildMacroscale> {
-    Model {
-        entry: Entry { name, stage: Stage::Macroscale, about, paper },
-        block: Block { name, about, fields: &[] },
-        build: |_, _| Box::new(M::default()),
+    fn with(mut self, abilities: &'static [Ability]) -> Model {
+        self.entry.abilities = abilities;
+        self
     }
 }
 
-/// A model that is made from the scenario's parameters and those of every cohort.
-fn individual_macroscale<P: Params, M: Macroscale + From<(P, Vec<P>)> + 'static>(
-    paper: &'static str,
-) -> Model<BuildMacroscale> {
-    Model {
-        entry: Entry { name: P::BLOCK, stage: Stage::Macroscale, about: P::ABOUT.trim_ascii(), paper },
-        block: block_of::<P>(),
-        build: |settings, cohorts| {
-            let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
-            Box::new(M::from((with_settings(&[settings]), params.collect())))
-        },
-    }
+fn macroscale_model<M: MacroscaleModel>(paper: &'static str) -> Model {
+    let build: BuildMacroscale = |settings, cohorts| {
+        let cohorts = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
+        M::planner(with_settings(&[settings]), cohorts.collect())
+    };
+    Model::new::<M>(Stage::Macroscale, paper, Build::Macroscale(build))
 }
 
-/// A model that is made from the parameters of every cohort.
-fn mesoscale_model<P: Params, M: Mesoscale + From<Vec<P>> + 'static>(
-    paper: &'static str,
-) -> Model<BuildMesoscale> {
-    Model {
-        entry: Entry { name: P::BLOCK, stage: Stage::Mesoscale, about: P::ABOUT.trim_ascii(), paper },
-        block: block_of::<P>(),
-        build: |settings, cohorts| {
-            let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
-            Box::new(M::from(params.collect::<Vec<P>>()))
-        },
-    }
+fn mesoscale_model<M: MesoscaleModel>(paper: &'static str) -> Model {
+    let build: BuildMesoscale = |settings, cohorts| {
+        M::model(cohorts.iter().map(|cohort| with_settings(&[settings, cohort])).collect())
+    };
+    Model::new::<M>(Stage::Mesoscale, paper, Build::Mesoscale(build))
 }
 
-fn microscale_model<M: Staged>(paper: &'static str) -> Model<BuildMicroscale> {
-    Model {
-        entry: Entry { name: M::BLOCK, stage: Stage::Microscale, about: M::ABOUT.trim_ascii(), paper },
-        block: block_of::<M>(),
-        build: |settings| with_settings::<M>(settings).stage(with_settings(settings)),
-    }
+fn microscale_model<M: Staged>(paper: &'static str) -> Model {
+    let build: BuildMicroscale = |settings| with_settings::<M>(settings).stage(with_settings(settings));
+    Model::new::<M>(Stage::Microscale, paper, Build::Microscale(build))
 }
 
-fn motion_model<M: Params + Motion>(paper: &'static str) -> Model<BuildMotion> {
-    Model {
-        entry: Entry { name: M::BLOCK, stage: Stage::Motion, about: M::ABOUT.trim_ascii(), paper },
-        block: block_of::<M>(),
-        build: |settings| Box::new(with_settings::<M>(settings)),
-    }
+fn motion_model<M: Params + Motion>(paper: &'static str) -> Model {
+    let build: BuildMotion = |settings| Box::new(with_settings::<M>(settings));
+    Model::new::<M>(Stage::Motion, paper, Build::Motion(build))
 }
 
-static MACROSCALE: LazyLock<Vec<Model<BuildMacroscale>>> = LazyLock::new(|| {
+fn built_in() -> Vec<Model> {
+    use Ability::*;
     vec![
-        macroscale_model::<Straight>("straight", "Straight to the goal, whatever is in the way.", SNAPE),
-        macroscale_model::<VisibilityGraph>(
-            "visibility-graph",
-            "Around obstacles, on the shortest way that the body fits through.",
-            HE,
-        ),
-        macroscale_model::<NavMesh>(
-            "navmesh",
-            "Around obstacles on the shortest way that the body fits through, on a navigation mesh: for large maps and crowds.",
-            KAPADIA,
-        ),
-        individual_macroscale::<DynamicNavmesh, dynamic_navmesh::Planner>(KAPADIA),
-        individual_macroscale::<MapField, map_field::Planner>(PARK),
-        individual_macroscale::<MultiDomain, multi_domain::Planner>(KAPADIA),
-    ]
-});
-
-static MICROSCALE: LazyLock<Vec<Model<BuildMicroscale>>> = LazyLock::new(|| {
-    vec![
+        macroscale_model::<Straight>(SNAPE),
+        macroscale_model::<VisibilityGraph>(HE).with(&[AvoidsWalls]),
+        macroscale_model::<Navmesh>(KAPADIA).with(&[AvoidsWalls]),
+        macroscale_model::<DynamicNavmesh>(KAPADIA).with(&[AvoidsWalls]),
+        macroscale_model::<MapField>(PARK).with(&[AvoidsWalls, WeighsTerrain]),
+        macroscale_model::<MultiDomain>(KAPADIA).with(&[AvoidsWalls, PlansInTime]),
+        mesoscale_model::<Groups>(HE).with(&[KeepsTogether]),
+        mesoscale_model::<Density>(LONG),
         microscale_model::<Vo>(SNAPE),
         microscale_model::<Rvo>(SNAPE),
         microscale_model::<Hrvo>(SNAPE),
         microscale_model::<Orca>(SNAPE),
-        microscale_model::<Hybrid>(PARK),
+        microscale_model::<Hybrid>(PARK).with(&[KeepsTogether]),
         microscale_model::<Unaware>(""),
-    ]
-});
-
-static MESOSCALE: LazyLock<Vec<Model<BuildMesoscale>>> = LazyLock::new(|| {
-    vec![mesoscale_model::<Groups, Perception>(HE), mesoscale_model::<Density, LookAhead>(LONG)]
-});
-
-static MOTION: LazyLock<Vec<Model<BuildMotion>>> = LazyLock::new(|| {
-    vec![
         motion_model::<Holonomic>(SNAPE),
         motion_model::<AccelerationLimited>(""),
-        motion_model::<Footsteps>(KAPADIA),
+        motion_model::<Footsteps>(KAPADIA).with(&[StepsOverGaps]),
     ]
-});
-
-static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let macroscale = MACROSCALE.iter().map(|model| model.entry.clone());
-    let mesoscale = MESOSCALE.iter().map(|model| model.entry.clone());
-    let microscale = MICROSCALE.iter().map(|model| model.entry.clone());
-    let motion = MOTION.iter().map(|model| model.entry.clone());
-    macroscale.chain(mesoscale).chain(microscale).chain(motion).collect()
-});
-
-static BLOCKS: LazyLock<Vec<Block>> = LazyLock::new(|| {
-    let macroscale = MACROSCALE.iter().map(|model| model.block);
-    let mesoscale = MESOSCALE.iter().map(|model| model.block);
-    let microscale = MICROSCALE.iter().map(|model| model.block);
-    let motion = MOTION.iter().map(|model| model.block);
-    let shared = [block_of::<WorldField>(), block_of::<Patience>(), block_of::<Separation>()];
-    let all = macroscale.chain(mesoscale).chain(microscale).chain(motion).chain(shared);
-    all.filter(|block| !block.fields.is_empty()).collect()
-});
-
-/// Every model.
-pub fn entries() -> &'static [Entry] {
-    &ENTRIES
 }
 
-/// Every block of parameters.
-pub fn blocks() -> &'static [Block] {
-    &BLOCKS
+/// Only ever grows: what was found in it once stays true.
+static MODELS: LazyLock<RwLock<Vec<Model>>> = LazyLock::new(|| RwLock::new(built_in()));
+
+fn models() -> RwLockReadGuard<'static, Vec<Model>> {
+    // A list that a panic has interrupted is still a list of whole models.
+    MODELS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Another model has the name already.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a model `{0}` is there already; choose another name for its block of parameters")]
+pub struct NameTaken(pub &'static str);
+
+fn register(model: Model) -> Result<(), NameTaken> {
+    let mut models = MODELS.write().unwrap_or_else(PoisonError::into_inner);
+    let reserved = shared_blocks().iter().any(|block| block.name == model.block.name);
+    match models.iter().find(|known| known.block.name == model.block.name) {
+        Some(known) if known.kind == model.kind => Ok(()),
+        None if !reserved => {
+            models.push(model);
+            Ok(())
+        }
+        _ => Err(NameTaken(model.block.name)),
+    }
+}
+
+/// Lets scenario files, builders and front ends know a planner of another crate, by the name of its parameters. `paper` says
+/// where it comes from. To register one twice does no harm.
+pub fn register_macroscale<M: MacroscaleModel>(paper: &'static str) -> Result<(), NameTaken> {
+    register(macroscale_model::<M>(paper))
+}
+
+/// The same for a mesoscale model.
+pub fn register_mesoscale<M: MesoscaleModel>(paper: &'static str) -> Result<(), NameTaken> {
+    register(mesoscale_model::<M>(paper))
+}
+
+/// The same for a local model.
+pub fn register_microscale<M: LocalModel>(paper: &'static str) -> Result<(), NameTaken> {
+    let build: BuildMicroscale =
+        |settings| Box::new(Local { model: with_settings::<M>(settings), patience: with_settings(settings) });
+    register(Model::new::<M>(Stage::Microscale, paper, Build::Microscale(build)))
+}
+
+/// The same for a motion.
+pub fn register_motion<M: Params + Motion>(paper: &'static str) -> Result<(), NameTaken> {
+    register(motion_model::<M>(paper))
+}
+
+fn shared_blocks() -> [Block; 3] {
+    [block_of::<WorldField>(), block_of::<Patience>(), block_of::<Separation>()]
+}
+
+/// Every model, stage by stage.
+pub fn entries() -> Vec<Entry> {
+    let mut entries: Vec<Entry> = models().iter().map(|model| model.entry).collect();
+    entries.sort_by_key(|entry| entry.stage);
+    entries
+}
+
+/// Every block of parameters that has any.
+pub fn blocks() -> Vec<Block> {
+    let mut blocks: Vec<(Stage, Block)> =
+        models().iter().map(|model| (model.entry.stage, model.block)).collect();
+    blocks.sort_by_key(|(stage, _)| *stage);
+    let all = blocks.into_iter().map(|(_, block)| block).chain(shared_blocks());
+    all.filter(|block| !block.fields.is_empty()).collect()
 }
 
 /// The names of a stage's models, as a message lists them.
 pub fn names(stage: Stage) -> Vec<&'static str> {
-    entries().iter().filter(|entry| entry.stage == stage).map(|entry| entry.name).collect()
+    models().iter().map(|model| model.entry).filter(|entry| entry.stage == stage).map(|entry| entry.name).collect()
+}
+
+/// The names of the models that have an ability.
+pub fn able(ability: Ability) -> Vec<&'static str> {
+    models().iter().map(|model| model.entry).filter(|entry| entry.abilities.contains(&ability)).map(|entry| entry.name).collect()
+}
+
+fn find<B>(name: &str, build: impl Fn(Build) -> Option<B>) -> Option<B> {
+    models().iter().filter(|model| model.entry.name == name).find_map(|model| build(model.build))
 }
 
 /// A macroscale model by its name, with what every cohort says of it.
-pub(crate) fn macroscale(
-    name: &str,
-    settings: &Settings,
-    cohorts: &[&Settings],
-) -> Option<Box<dyn Macroscale>> {
-    MACROSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)(settings, cohorts))
+pub(crate) fn macroscale(name: &str, settings: &Settings, cohorts: &[&Settings]) -> Option<Box<dyn Macroscale>> {
+    let build = find(name, |build| if let Build::Macroscale(build) = build { Some(build) } else { None })?;
+    Some(build(settings, cohorts))
 }
 
 /// A mesoscale model by its name, with what every cohort says of it.
-pub(crate) fn mesoscale(
-    name: &str,
-    settings: &Settings,
-    cohorts: &[&Settings],
-) -> Option<Box<dyn Mesoscale>> {
-    MESOSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)(settings, cohorts))
+pub(crate) fn mesoscale(name: &str, settings: &Settings, cohorts: &[&Settings]) -> Option<Box<dyn Mesoscale>> {
+    let build = find(name, |build| if let Build::Mesoscale(build) = build { Some(build) } else { None })?;
+    Some(build(settings, cohorts))
 }
 
 /// A local model by its name, with later settings on top of earlier ones.
 pub(crate) fn microscale(name: &str, settings: &[&Settings]) -> Option<Box<dyn Microscale>> {
-    MICROSCALE.iter().find(|model| model.entry.name == name).map(|model| (model.build)(settings))
+    let build = find(name, |build| if let Build::Microscale(build) = build { Some(build) } else { None })?;
+    Some(build(settings))
 }
 
 /// A motion model by its name.
 pub(crate) fn motion(name: &str, settings: &[&Settings]) -> Option<Box<dyn Motion>> {
-    MOTION.iter().find(|model| model.entry.name == name).map(|model| (model.build)(settings))
+    let build = find(name, |build| if let Build::Motion(build) = build { Some(build) } else { None })?;
+    Some(build(settings))
 }
 
-/// A block's defaults, with settings on top. Settings were checked when the scenario was.
+/// A block's defaults, with settings on top. Settings were checked when they were given.
 pub(crate) fn with_settings<P: Params>(settings: &[&Settings]) -> P {
     let mut params = P::default();
     for (key, &value) in settings.iter().filter_map(|settings| settings.get(P::BLOCK)).flatten() {

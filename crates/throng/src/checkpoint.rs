@@ -3,17 +3,18 @@
 //! A file is written beside its final name, brought to disk, and only then renamed: whoever crashes in the middle
 //! keeps the one before.
 
+use crate::crowd::{Crowd, LoadError, checksum};
 use crate::metrics::Metrics;
 use crate::record::RecordPosition;
 use crate::scenario::{Scenario, ScenarioError};
-use crate::simulation::{BuildError, Simulation};
+use crate::simulation::Simulation;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use throng_core::world::World;
+use throng_core::world::Departure;
 
-const MAGIC: &[u8; 8] = b"throngC6";
+const MAGIC: &[u8; 8] = b"throngC7";
 
 /// How the checkpoints of all versions begin; the next byte tells them apart.
 const FAMILY: &[u8; 7] = b"throngC";
@@ -21,18 +22,18 @@ const FAMILY: &[u8; 7] = b"throngC";
 /// A moment of a run, complete.
 #[derive(Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The scenario, as JSON.
+    /// The scenario, as JSON: its timetable goes on.
     pub scenario: String,
-    /// All state that lasts.
-    world: World,
+    /// The crowd, with all that was done to it.
+    crowd: Vec<u8>,
     /// How many events have been raised.
     events_raised: usize,
+    /// Who has left.
+    departed: Vec<Departure>,
     /// What has been measured so far.
     pub metrics: Metrics,
     /// Where the recording stood.
     pub recording: Option<RecordPosition>,
-    #[serde(skip)]
-    steered: bool,
 }
 
 /// Why a checkpoint cannot be written or read.
@@ -66,37 +67,33 @@ pub enum CheckpointError {
         /// How its format is numbered.
         found: char,
     },
-    /// Somebody interfered, and the scenario does not know.
-    #[error(
-        "a simulation that was steered cannot be saved: a checkpoint goes on with the scenario, which does not know"
-    )]
-    Steered,
     /// Its scenario cannot be read by this version.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// Its scenario cannot be built.
+    /// Its crowd cannot be made again.
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Crowd(#[from] LoadError),
 }
 
 impl Checkpoint {
     /// The moment that a simulation is at.
-    pub fn of(simulation: &Simulation, metrics: Metrics, recording: Option<RecordPosition>) -> Checkpoint {
-        Checkpoint {
+    pub fn of(
+        simulation: &Simulation,
+        metrics: Metrics,
+        recording: Option<RecordPosition>,
+    ) -> Result<Checkpoint, CheckpointError> {
+        Ok(Checkpoint {
             scenario: simulation.source().into(),
-            world: simulation.world().clone(),
+            crowd: simulation.save()?,
             events_raised: simulation.events_raised(),
+            departed: simulation.departed().to_vec(),
             metrics,
             recording,
-            steered: simulation.is_steered(),
-        }
+        })
     }
 
     /// Writes it, so that the file holds either this or what it held before.
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
-        if self.steered {
-            return Err(CheckpointError::Steered);
-        }
         let failed = |reason: std::io::Error| CheckpointError::Io { path: path.into(), reason };
         let body = postcard::to_stdvec(self).map_err(|error| failed(std::io::Error::other(error)))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -132,15 +129,7 @@ impl Checkpoint {
     /// The simulation as it was, on a number of threads (0: all cores).
     pub fn resume(self, threads: usize) -> Result<Simulation, CheckpointError> {
         let scenario = Scenario::parse(&self.scenario, "checkpoint.json", None)?;
-        Ok(Simulation::resumed(&scenario, threads, self.world, self.events_raised)?)
+        let crowd = Crowd::load_on(&self.crowd, Some(threads))?;
+        Ok(Simulation::resumed(&scenario, crowd, self.events_raised, self.departed))
     }
-}
-
-/// FNV-1a, eight bytes at a time: tells a torn file from a whole one.
-fn checksum(bytes: &[u8]) -> u64 {
-    let word =
-        |chunk: &[u8]| chunk.iter().fold(chunk.len() as u64, |word, &byte| word << 8 | u64::from(byte));
-    bytes.chunks(7).fold(0xcbf2_9ce4_8422_2325, |hash, chunk| {
-        (hash ^ word(chunk)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
-    })
 }

@@ -10,7 +10,7 @@
 //! min_path_length_m = 900.0   # at least
 //! ```
 
-use crate::metrics::Report;
+use crate::report::Report;
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -3,7 +3,8 @@
 use glam::{DVec2, Vec2};
 use serde::Serialize;
 use throng_core::geom;
-use throng_core::world::{Footprint, Guide, Side, View};
+use throng_core::world::{Footprint, Side, View};
+use throng_macroscale::Guide;
 use throng_macroscale::multi_domain::{Event, Explained};
 use throng_mesoscale::{Look, Perceived, PerceivedGroup};
 use throng_microscale::{Perception, Seen};
@@ -176,7 +177,7 @@ pub(crate) struct Wants {
     pub preferred: Vec2,
     /// m from the world's origin.
     pub route: Option<Vec<Vec2>>,
-    pub no_way: bool,
+    pub no_path: bool,
     pub tasks: Vec<Explained>,
     pub guided: (Guide, Option<u32>),
     pub perceived: Perceived,
@@ -215,7 +216,7 @@ impl Explanation {
             looks: wants.perceived.looks.into_iter().map(reading).collect(),
             adapted: wants.adapted,
             route: wants.route.map(|route| route.into_iter().map(stop).collect()),
-            no_path: wants.no_way,
+            no_path: wants.no_path,
             tasks: wants.tasks.into_iter().map(|task| task_plan(task, origin)).collect(),
             guide: wants.guided.0,
             leader: wants.guided.1,

@@ -1,5 +1,21 @@
 //! A crowd-simulation and multi-agent navigation engine.
 //!
+//! A program builds a [`Crowd`], lets agents come and go, and steps it:
+//!
+//! ```
+//! use throng::prelude::*;
+//!
+//! let mut crowd = Crowd::builder().dt(0.1).macroscale(Navmesh::default()).build()?;
+//! let walker = crowd.spawn(Agent::at([0.0, 0.0]).goal([30.0, 4.0]))?;
+//! while crowd.status(walker)? != Status::Arrived {
+//!     crowd.step();
+//! }
+//! println!("{:.1} s to {}", crowd.time(), crowd.position(walker)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A scenario file becomes a [`Simulation`], which is a crowd with a timetable (feature `scenario`):
+//!
 //! ```
 //! use throng::{Recorder, Scenario, Simulation};
 //! # // As if it ran in the repository, without leaving a file there.
@@ -22,19 +38,28 @@
 pub mod builtin;
 pub mod catalog;
 pub mod checkpoint;
+pub mod crowd;
 pub mod expect;
 pub mod explain;
+mod frame;
+pub mod map;
 pub mod metrics;
+pub mod pipeline;
 pub mod planning;
+pub mod prelude;
 pub mod record;
+pub mod report;
 pub mod scenario;
 pub mod simulation;
 
+pub use crowd::Crowd;
+pub use frame::Frame;
 pub use record::Recorder;
 pub use scenario::Scenario;
 pub use simulation::Simulation;
-pub use throng_core::frame::Frame;
 pub use throng_core::geom;
 pub use throng_core::params;
 pub use throng_core::rng;
 pub use throng_core::world;
+pub use {glam, throng_macroscale as macroscale, throng_mesoscale as mesoscale, throng_microscale as microscale};
+pub use {throng_core as core, throng_motion as motion};

@@ -17,6 +17,7 @@
 //! ```
 
 pub use throng_core::space::Wall;
+pub use throng_macroscale::multi_domain::TaskRecord;
 pub use throng_macroscale::{chain, domain, navmesh, search, tunnel, waypoints};
 
 use crate::scenario::{Link, Scenario};
@@ -42,7 +43,7 @@ const MARGIN: f64 = 10.0;
 impl Place {
     /// The map of a scenario, and some places that have to be on it.
     pub fn of(scenario: &Scenario, places: &[DVec2]) -> Place {
-        let boundary = crate::scenario::boundary(&scenario.map);
+        let boundary = crate::map::boundary(&scenario.map.with_solid_gaps());
         let seen = || boundary.rings.iter().flatten().chain(boundary.walls.iter().flatten()).chain(places);
         let margin = if boundary.bounded { 0.0 } else { MARGIN };
         let low = seen().copied().fold(DVec2::MAX, DVec2::min) - margin;

@@ -320,7 +320,7 @@ fn a_checkpoint_in_the_middle_changes_nothing() {
             while straight.frame().step < at {
                 straight.step();
             }
-            Checkpoint::of(&straight, Metrics::default(), None).save(&path).unwrap();
+            Checkpoint::of(&straight, Metrics::default(), None).unwrap().save(&path).unwrap();
             let mut resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();
             assert_eq!(resumed.state_hash(), straight.state_hash(), "{name}: at step {at}");
             let mut whole = Simulation::with_threads(&scenario, 1).unwrap();

@@ -192,7 +192,7 @@ fn a_checkpoint_in_a_jam_goes_on_with_the_same_bits() {
     (0..277).for_each(|_| simulation.step());
     assert!(!simulation.world().jam.is_empty(), "there is a jam to be saved");
     let path = std::env::temp_dir().join(format!("throng-jam-{}.checkpoint", std::process::id()));
-    Checkpoint::of(&simulation, Metrics::default(), None).save(&path).unwrap();
+    Checkpoint::of(&simulation, Metrics::default(), None).unwrap().save(&path).unwrap();
     let mut resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();
     std::fs::remove_file(&path).unwrap();
     for _ in 0..100 {

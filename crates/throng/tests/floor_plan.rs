@@ -3,7 +3,8 @@
 use glam::DVec2;
 use proptest::prelude::*;
 use std::path::PathBuf;
-use throng::scenario::{Boundary, FloorPlan, Region, Scenario, boundary, edges, signed_area, to_wkt};
+use throng::Scenario;
+use throng::map::{Boundary, Map, Region, boundary, edges, signed_area, to_wkt};
 
 fn ring(points: &[[f64; 2]]) -> Vec<DVec2> {
     points.iter().map(|&point| point.into()).collect()
@@ -13,14 +14,14 @@ fn square(x: f64, y: f64, side: f64) -> Vec<DVec2> {
     ring(&[[x, y], [x + side, y], [x + side, y + side], [x, y + side]])
 }
 
-fn obstacles(rings: Vec<Vec<DVec2>>) -> FloorPlan {
+fn obstacles(rings: Vec<Vec<DVec2>>) -> Map {
     let named =
         rings.into_iter().enumerate().map(|(index, ring)| (format!("obstacles[{index}]"), ring)).collect();
-    FloorPlan { obstacles: named, ..FloorPlan::default() }
+    Map { obstacles: named, ..Map::default() }
 }
 
-fn room(polygon: Vec<Vec<DVec2>>) -> FloorPlan {
-    FloorPlan { walkable: vec![polygon], ..FloorPlan::default() }
+fn room(polygon: Vec<Vec<DVec2>>) -> Map {
+    Map { walkable: vec![polygon], ..Map::default() }
 }
 
 /// Positive for a bounded area, negative for what obstacles take away.
@@ -165,9 +166,9 @@ fn polygons_without_an_area_are_walls() {
         [0.0, 2.0],
     ])]));
     assert!(close(area(&spiked), -4.0));
-    let plan = FloorPlan {
+    let plan = Map {
         walls: vec![ring(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), ring(&[[1.0, 0.0], [0.0, 0.0]])],
-        ..FloorPlan::default()
+        ..Map::default()
     };
     assert_eq!(boundary(&plan).walls.len(), 2, "the same piece is not there twice");
 }
@@ -182,7 +183,7 @@ fn obstacles_cut_the_walkable_area() {
     is_tidy(&bounds);
     plan.obstacles = vec![("all".into(), square(-1.0, -1.0, 12.0))];
     assert!(boundary(&plan).is_blocked());
-    assert!(!boundary(&FloorPlan::default()).is_blocked());
+    assert!(!boundary(&Map::default()).is_blocked());
 }
 
 #[test]
@@ -319,7 +320,7 @@ fn drawings_of_others() {
 
 #[test]
 fn wkt_is_one_polygon_whatever_the_plan() {
-    let open = to_wkt(&FloorPlan::default(), &[DVec2::ZERO], &[DVec2::new(10.0, 0.0)]);
+    let open = to_wkt(&Map::default(), &[DVec2::ZERO], &[DVec2::new(10.0, 0.0)]);
     assert_eq!(open, "POLYGON ((-5 -5, 15 -5, 15 5, -5 5, -5 -5))");
     let holed = to_wkt(&obstacles(vec![square(0.0, 0.0, 2.0)]), &[], &[]);
     assert_eq!(holed, "POLYGON ((-5 -5, 7 -5, 7 7, -5 7, -5 -5), (0 0, 0 2, 2 2, 2 0, 0 0))");
@@ -329,7 +330,7 @@ fn wkt_is_one_polygon_whatever_the_plan() {
     assert_eq!(left, "POLYGON ((0 0, 4 0, 4 10, 0 10, 0 0))");
     let both = to_wkt(&cut, &[DVec2::new(1.0, 1.0), DVec2::new(9.0, 1.0)], &[]);
     assert_eq!(both, "POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0))");
-    assert_eq!(to_wkt(&FloorPlan::default(), &[], &[]), "POLYGON ((-5 -5, 5 -5, 5 5, -5 5, -5 -5))");
+    assert_eq!(to_wkt(&Map::default(), &[], &[]), "POLYGON ((-5 -5, 5 -5, 5 5, -5 5, -5 -5))");
 }
 
 fn star() -> impl Strategy<Value = Vec<DVec2>> {
@@ -372,7 +373,7 @@ proptest! {
     #[test]
     fn free_space_and_obstacles_share_the_room(rings in prop::collection::vec(scribble(), 0..6)) {
         let blocked = -area(&boundary(&obstacles(rings.clone())));
-        let plan = FloorPlan { walkable: vec![vec![square(-10.0, -10.0, 20.0)]], ..obstacles(rings) };
+        let plan = Map { walkable: vec![vec![square(-10.0, -10.0, 20.0)]], ..obstacles(rings) };
         let bounds = boundary(&plan);
         prop_assert!(close(area(&bounds), 400.0 - blocked), "{} {}", area(&bounds), blocked);
         is_tidy(&bounds);
@@ -380,7 +381,7 @@ proptest! {
 
     #[test]
     fn cleaning_again_changes_nothing(rings in prop::collection::vec(scribble(), 1..5)) {
-        let plan = FloorPlan { walkable: rings.iter().map(|ring| vec![ring.clone()]).collect(), ..FloorPlan::default() };
+        let plan = Map { walkable: rings.iter().map(|ring| vec![ring.clone()]).collect(), ..Map::default() };
         let text = format!("format = 1\nmap.walkable = '{}'", multipolygon(&rings));
         // Scribbles without an area are refused.
         if let Ok(scenario) = Scenario::parse(&text, "plan.toml", None) {

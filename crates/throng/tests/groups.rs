@@ -120,7 +120,7 @@ fn threads_and_checkpoints_change_nothing_with_events_and_mates() {
             .map(|step| {
                 if breaks.contains(&step) {
                     simulation =
-                        Checkpoint::of(&simulation, Metrics::default(), None).resume(threads).unwrap();
+                        Checkpoint::of(&simulation, Metrics::default(), None).unwrap().resume(threads).unwrap();
                 }
                 simulation.step();
                 simulation.state_hash()

@@ -110,7 +110,7 @@ fn drawn_weights_threads_and_checkpoints() {
     assert!(hash(2, drawn) == whole && hash(3, drawn) == whole && hash(1, "1") != whole);
     let mut simulation = builtin("hybrid-cohesive", &set(drawn), 2);
     run(&mut simulation, 50);
-    let mut resumed = Checkpoint::of(&simulation, Metrics::default(), None).resume(1).unwrap();
+    let mut resumed = Checkpoint::of(&simulation, Metrics::default(), None).unwrap().resume(1).unwrap();
     run(&mut resumed, 70);
     assert_eq!(resumed.state_hash(), whole);
 }

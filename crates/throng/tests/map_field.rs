@@ -45,7 +45,7 @@ fn travel(simulation: &Simulation, end: f64) -> BTreeMap<u16, (f64, usize)> {
         sum.1 += usize::from(arrival >= 0.0);
         sum.2 += 1;
     };
-    world.gone.iter().for_each(|gone| add(gone.cohort, gone.arrival, gone.start));
+    simulation.departed().iter().for_each(|gone| add(gone.cohort, gone.arrival, gone.start));
     let agents = &world.agents;
     (0..agents.len()).for_each(|row| add(agents.cohort[row], agents.arrival[row], agents.start[row]));
     sums.into_iter().map(|(cohort, (sum, arrived, count))| (cohort, (sum / count as f64, arrived))).collect()
@@ -168,14 +168,14 @@ fn threads_and_checkpoints_change_nothing() {
         for (index, other) in others.iter_mut().enumerate() {
             // Also right before and right after the events.
             if step % 37 == 20 + index || [39, 40, 41, 89, 90, 91, 120].contains(&step) {
-                *other = Checkpoint::of(other, Metrics::default(), None).resume(1 + step % 3).unwrap();
+                *other = Checkpoint::of(other, Metrics::default(), None).unwrap().resume(1 + step % 3).unwrap();
             }
             other.step();
             assert_eq!(whole.state_hash(), other.state_hash(), "step {step}");
         }
         // A look changes nothing.
         if step % 10 == 3 {
-            let _ = (others[0].explain(step as u32 % 80), others[1].stranded());
+            let _ = (others[0].explain(step as u32 % 80), others[1].unreachable());
         }
     }
 }
@@ -224,7 +224,7 @@ fn whoever_cannot_reach_its_goal_stands_still_and_says_so() {
     (0..30).for_each(|_| simulation.step());
     let told = simulation.explain(0).unwrap();
     assert_eq!((told.position, told.route, told.guide), ([4.0, 5.0], None, Guide::Nothing));
-    assert!(told.no_path && simulation.stranded().len() == 1);
+    assert!(told.no_path && simulation.unreachable().len() == 1);
 }
 
 #[test]
@@ -340,7 +340,7 @@ goal_radius = 2
     .unwrap_or_else(|error| panic!("{error}"));
     let mut whole = Simulation::with_threads(&scenario, 1).unwrap();
     (0..250).for_each(|_| whole.step());
-    let mut resumed = Checkpoint::of(&whole, Metrics::default(), None).resume(1).unwrap();
+    let mut resumed = Checkpoint::of(&whole, Metrics::default(), None).unwrap().resume(1).unwrap();
     for _ in 0..350 {
         whole.step();
         resumed.step();

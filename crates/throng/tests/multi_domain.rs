@@ -80,7 +80,7 @@ fn who_has_no_way_is_told_of_whenever_one_asks() {
     let mut simulation = Simulation::new(&Scenario::parse(&text, "apart.toml", None).unwrap()).unwrap();
     for step in 0..100 {
         simulation.step();
-        assert_eq!(simulation.stranded().len(), 3, "after step {step}");
+        assert_eq!(simulation.unreachable().len(), 3, "after step {step}");
     }
 }
 
@@ -305,7 +305,7 @@ fn goes_on(scenario: &Scenario, before: usize) {
     (0..before).for_each(|_| simulation.step());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.throng");
-    Checkpoint::of(&simulation, Metrics::default(), None).save(&path).unwrap();
+    Checkpoint::of(&simulation, Metrics::default(), None).unwrap().save(&path).unwrap();
     // A look at somebody changes nothing.
     simulation.explain(0);
     let resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();

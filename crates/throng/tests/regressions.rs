@@ -119,7 +119,7 @@ fn a_pile_has_the_same_bits_after_a_checkpoint() {
     for at in [1, 7, 23] {
         let mut straight = Simulation::with_threads(&scenario, 1).unwrap();
         (0..at).for_each(|_| straight.step());
-        let mut resumed = Checkpoint::of(&straight, Metrics::default(), None).resume(2).unwrap();
+        let mut resumed = Checkpoint::of(&straight, Metrics::default(), None).unwrap().resume(2).unwrap();
         for _ in 0..40 {
             straight.step();
             resumed.step();

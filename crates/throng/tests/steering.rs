@@ -1,10 +1,10 @@
 //! Steering a running simulation: what is asked for happens, what cannot be is refused, and bits stay the same.
 
 use glam::DVec2;
-use throng::checkpoint::{Checkpoint, CheckpointError};
+use throng::checkpoint::Checkpoint;
+use throng::crowd::{CohortId, EditError};
 use throng::metrics::Metrics;
 use throng::scenario::{AgentStart, Goal, Overrides};
-use throng::simulation::SteerError;
 use throng::{Scenario, Simulation, builtin};
 
 fn scenario() -> Scenario {
@@ -26,6 +26,9 @@ fn scenario() -> Scenario {
     "#;
     Scenario::parse(text, "steered.toml", None).unwrap()
 }
+
+const WEST: CohortId = CohortId(0);
+const CROWD: CohortId = CohortId(1);
 
 fn square(middle: [f64; 2], half: f64) -> Vec<DVec2> {
     [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
@@ -49,7 +52,8 @@ fn an_obstacle_that_comes_is_walked_around_and_one_that_goes_is_not() {
     let wall = square([10.0, 1.0], 3.0);
     simulation.add_obstacle("wall", &wall).unwrap();
     assert_eq!(simulation.map_changes(), 1);
-    assert!(simulation.changed_geometry().unwrap().contains("13 4"), "{:?}", simulation.changed_geometry());
+    let wkt = simulation.frame().walkable_wkt();
+    assert!(wkt.contains("13 4"), "{wkt}");
     let inside = |place: &DVec2| (place.x - 10.0).abs() < 3.0 && (place.y - 1.0).abs() < 3.0;
     for _ in 0..250 {
         simulation.step();
@@ -57,7 +61,7 @@ fn an_obstacle_that_comes_is_walked_around_and_one_that_goes_is_not() {
     }
     assert_eq!(simulation.arrived(), 10);
     simulation.remove_obstacle("wall").unwrap();
-    assert!(simulation.floor_plan().obstacles.is_empty());
+    assert!(simulation.map().obstacles.is_empty());
 }
 
 #[test]
@@ -65,8 +69,8 @@ fn goals_move_and_those_who_had_arrived_walk_again() {
     let mut simulation = Simulation::new(&scenario()).unwrap();
     steps(&mut simulation, 250);
     assert!(simulation.is_done());
-    simulation.retarget(0, DVec2::new(0.0, 30.0)).unwrap();
-    simulation.move_goals(1, DVec2::new(0.0, -10.0)).unwrap();
+    simulation.retarget(WEST, DVec2::new(0.0, 30.0)).unwrap();
+    simulation.move_goals(CROWD, DVec2::new(0.0, -10.0)).unwrap();
     assert!(!simulation.is_done());
     steps(&mut simulation, 350);
     assert!(positions(&simulation, 0).iter().all(|place| place.distance(DVec2::new(0.0, 30.0)) < 5.0));
@@ -85,8 +89,9 @@ fn agents_join_with_ids_of_their_own() {
         radius: 0.4,
         ..like.clone()
     };
-    assert_eq!(simulation.add_agents(0, &[joins(3.0), joins(5.0)]).unwrap(), 10);
-    assert_eq!(simulation.add_agents(1, &[joins(7.0)]).unwrap(), 12);
+    let agents = [(WEST, 3.0), (WEST, 5.0), (CROWD, 7.0)]
+        .map(|(cohort, x)| simulation.spawn(joins(x).agent(cohort, 0.5)).unwrap());
+    assert_eq!(agents.map(|agent| simulation.agent(agent).unwrap().number()), [10, 11, 12]);
     assert_eq!((simulation.agents(), simulation.frame().len()), (13, 13));
     while !simulation.is_done() {
         simulation.step();
@@ -112,14 +117,17 @@ fn models_change_on_the_way() {
     let mut simulation = Simulation::new(&scenario).unwrap();
     steps(&mut simulation, 5);
     assert!(!simulation.explain(4).unwrap().half_planes.is_empty());
-    simulation.change_models(&with("hrvo", "2")).unwrap();
+    simulation.set_models(with("hrvo", "2").models()).unwrap();
     assert!(!simulation.explain(4).unwrap().cones.is_empty());
     steps(&mut simulation, 5);
-    simulation.change_models(&with("orca", "0.5")).unwrap();
+    simulation.set_models(with("orca", "0.5").models()).unwrap();
     steps(&mut simulation, 300);
     assert_eq!(simulation.arrived(), 10);
     let other = builtin::find("circle").unwrap().open_with(&Overrides::default()).unwrap();
-    assert_eq!(simulation.change_models(&other), Err(SteerError::OtherScenario));
+    assert_eq!(
+        simulation.set_models(other.models()),
+        Err(EditError::OtherCohorts { given: 1, count: 2 })
+    );
 }
 
 #[test]
@@ -132,24 +140,29 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     let nan = DVec2::new(f64::NAN, 0.0);
     assert_eq!(
         simulation.add_obstacle("block", &square([9.0, 9.0], 1.0)),
-        Err(SteerError::NameTaken("block".into()))
+        Err(EditError::NameTaken("block".into()))
     );
     for ring in
         [vec![], vec![DVec2::ONE], vec![DVec2::ONE; 4], vec![nan, DVec2::ONE], vec![DVec2::MAX, DVec2::ONE]]
     {
-        assert_eq!(simulation.add_obstacle("other", &ring), Err(SteerError::BadRing));
+        assert_eq!(simulation.add_obstacle("other", &ring), Err(EditError::BadRing { what: "an obstacle", corners: 2 }));
     }
-    assert_eq!(simulation.remove_obstacle("rock"), Err(SteerError::UnknownObstacle("rock".into())));
-    assert_eq!(simulation.retarget(2, DVec2::ZERO), Err(SteerError::UnknownCohort { cohort: 2, count: 2 }));
+    assert_eq!(simulation.remove_obstacle("rock"), Err(EditError::UnknownObstacle { name: "rock".into(), known: vec!["block".into()] }));
+    let nobody = CohortId(2);
+    let unknown = EditError::UnknownCohort { cohort: nobody, count: 2 };
+    assert_eq!(simulation.retarget(nobody, DVec2::ZERO), Err(unknown));
     let inside = DVec2::new(50.0, 0.0);
-    assert_eq!(simulation.retarget(0, inside), Err(SteerError::NotFree(inside)));
-    assert!(simulation.retarget(0, nan).is_err() && simulation.move_goals(0, nan).is_err());
+    assert_eq!(
+        simulation.retarget(WEST, inside).unwrap_err().to_string(),
+        "the goal (50, 0) is inside obstacle `block`"
+    );
+    assert!(simulation.retarget(WEST, nan).is_err() && simulation.move_goals(WEST, nan).is_err());
     for wrong in [
         AgentStart { position: inside, ..like.clone() },
         AgentStart { radius: 0.0, ..like.clone() },
         AgentStart { max_speed: f64::INFINITY, ..like },
     ] {
-        assert!(simulation.add_agents(0, &[wrong]).is_err());
+        assert!(simulation.spawn(wrong.agent(WEST, 0.5)).is_err());
     }
     assert_eq!(simulation.state_hash(), untouched);
     assert_eq!((simulation.agents(), simulation.map_changes()), (10, 1));
@@ -163,9 +176,9 @@ fn the_same_steering_gives_the_same_bits_on_any_number_of_threads() {
         steps(&mut simulation, 30);
         simulation.add_obstacle("wall", &square([12.0, 1.0], 2.0)).unwrap();
         let like = AgentStart { position: DVec2::new(2.0, 6.0), ..scenario.cohorts[0].agents[0].clone() };
-        simulation.add_agents(0, &[like]).unwrap();
+        simulation.spawn(like.agent(WEST, 0.5)).unwrap();
         steps(&mut simulation, 40);
-        simulation.move_goals(0, DVec2::new(3.0, 3.0)).unwrap();
+        simulation.move_goals(WEST, DVec2::new(3.0, 3.0)).unwrap();
         steps(&mut simulation, 60);
         simulation.state_hash()
     };
@@ -174,13 +187,20 @@ fn the_same_steering_gives_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_steered_simulation_is_not_saved_as_if_it_were_its_scenario() {
+fn a_steered_simulation_goes_on_from_a_checkpoint_bit_by_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("now.ck");
     let mut simulation = Simulation::new(&scenario()).unwrap();
-    Checkpoint::of(&simulation, Metrics::default(), None).save(&path).unwrap();
-    simulation.move_goals(0, DVec2::X).unwrap();
-    assert!(simulation.is_steered());
-    let saved = Checkpoint::of(&simulation, Metrics::default(), None).save(&path);
-    assert!(matches!(saved, Err(CheckpointError::Steered)));
+    steps(&mut simulation, 20);
+    simulation.add_obstacle("wall", &square([10.0, 1.0], 3.0)).unwrap();
+    simulation.move_goals(WEST, DVec2::X).unwrap();
+    // Once with edits that no step has seen yet, once some steps later.
+    for _ in 0..2 {
+        Checkpoint::of(&simulation, Metrics::default(), None).unwrap().save(&path).unwrap();
+        let mut resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();
+        assert_eq!(resumed.map().obstacles.len(), 1);
+        steps(&mut simulation, 50);
+        steps(&mut resumed, 50);
+        assert_eq!(resumed.state_hash(), simulation.state_hash());
+    }
 }

@@ -66,7 +66,7 @@ fn threads_and_checkpoints_change_nothing() {
     let mut other = Simulation::with_threads(&scenario, 2).unwrap();
     for step in 0..200 {
         if step % 37 == 20 {
-            let saved = Checkpoint::of(&other, Metrics::default(), None);
+            let saved = Checkpoint::of(&other, Metrics::default(), None).unwrap();
             other = saved.resume(1 + step % 2).unwrap();
         }
         whole.step();
@@ -113,8 +113,8 @@ fn whoever_cannot_reach_its_goal_stands_still() {
     let told = simulation.explain(0).unwrap();
     assert_eq!((told.position, told.route, told.preferred), ([4.0, 5.0], None, Vec2::ZERO));
     assert!(told.no_path);
-    let stranded = simulation.stranded();
-    assert_eq!((stranded.len(), stranded[0].id, stranded[0].position), (1, 0, [4.0, 5.0]));
+    let unreachable = simulation.unreachable();
+    assert_eq!((unreachable.len(), unreachable[0].id, unreachable[0].position), (1, 0, [4.0, 5.0]));
 }
 
 #[test]
@@ -123,12 +123,12 @@ fn no_way_is_not_the_same_as_not_thinking_in_ways() {
                 [[agents]]\nplace = { points = [[4, 5]] }\ngoal = { point = [15, 5] }\n";
     let mut ways = simulate(body);
     let told = ways.explain(0).unwrap();
-    assert!(told.route.is_some() && !told.no_path && ways.stranded().is_empty());
+    assert!(told.route.is_some() && !told.no_path && ways.unreachable().is_empty());
     let text = format!("format = 1\n[pipeline]\nmacroscale = \"straight\"\n{body}");
     let scenario = Scenario::parse(&text, "straight.toml", None).unwrap();
     let mut straight = Simulation::with_threads(&scenario, 1).unwrap();
     let told = straight.explain(0).unwrap();
-    assert!(told.route.is_none() && !told.no_path && straight.stranded().is_empty());
+    assert!(told.route.is_none() && !told.no_path && straight.unreachable().is_empty());
 }
 
 /// More than eight radii were put into eight classes with as many radii in each, and people shared one with the robot:
@@ -143,7 +143,7 @@ fn a_robot_does_not_keep_people_from_a_door() {
          goal = { polygon = [[30, 2], [38, 2], [38, 18], [30, 18]] }\non_arrival = \"leave\"\n\
          [[agents]]\nname = \"robot\"\nradius = 1.0\nplace = { points = [[35, 10]] }\ngoal = { point = [36, 10] }\n",
     );
-    assert!(simulation.stranded().is_empty(), "{:?}", simulation.stranded());
+    assert!(simulation.unreachable().is_empty(), "{:?}", simulation.unreachable());
     while !simulation.is_done() {
         simulation.step();
     }

@@ -2,7 +2,8 @@
 
 use glam::{DVec2, Vec2};
 use throng::params::Value;
-use throng::scenario::{AgentStart, Cohort, FloorPlan, Goal, Pipeline, Scenario, Settings};
+use throng::map::Map;
+use throng::scenario::{AgentStart, Cohort, Goal, Pipeline, Scenario, Settings};
 
 /// Agents per square metre.
 const DENSITY: f64 = 0.25;
@@ -72,7 +73,7 @@ impl Crowd {
                 motion: "holonomic".into(),
             },
             params: Settings::from([("orca".into(), orca.into())]),
-            map: FloorPlan::default(),
+            map: Map::default(),
             cohorts: vec![Cohort {
                 name: "crowd".into(),
                 agents: self.position.iter().zip(&self.goal).map(agent).collect(),

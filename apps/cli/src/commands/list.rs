@@ -89,8 +89,8 @@ impl What {
 
 fn models() -> String {
     let stage = |(stage, title): (Stage, &str)| {
-        let entries: Vec<&Entry> = catalog::entries().iter().filter(|entry| entry.stage == stage).collect();
-        let models: String = entries.iter().map(|entry| model(entry)).collect();
+        let entries: Vec<Entry> = catalog::entries().into_iter().filter(|entry| entry.stage == stage).collect();
+        let models: String = entries.iter().map(model).collect();
         (!entries.is_empty()).then(|| format!("{title}\n\n{models}"))
     };
     let stages: String = STAGES.into_iter().filter_map(stage).collect();
@@ -122,13 +122,14 @@ fn limit(field: &Field) -> String {
     if field.kind == Kind::Flag { "true or false".into() } else { field.limit.to_string() }
 }
 
-fn block(name: &str) -> Option<&'static Block> {
-    catalog::blocks().iter().find(|block| block.name == name)
+fn block(name: &str) -> Option<Block> {
+    catalog::blocks().into_iter().find(|block| block.name == name)
 }
 
 /// Blocks that belong to no single model.
-fn shared_blocks() -> impl Iterator<Item = &'static Block> {
-    catalog::blocks().iter().filter(|block| !catalog::entries().iter().any(|entry| entry.name == block.name))
+fn shared_blocks() -> impl Iterator<Item = Block> {
+    let entries = catalog::entries();
+    catalog::blocks().into_iter().filter(move |block| !entries.iter().any(|entry| entry.name == block.name))
 }
 
 fn scenarios() -> String {

@@ -11,7 +11,7 @@ use crate::watch;
 use anyhow::Context;
 use glam::DVec2;
 use throng::scenario::Overrides;
-use throng::simulation::StageTimes;
+use throng::crowd::StageTimes;
 use throng::{Scenario, Simulation, builtin};
 
 pub const TITLE: &str = "Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model";
@@ -249,7 +249,7 @@ fn travel(simulation: &Simulation, cohorts: &[u16]) -> f64 {
     let (world, end) = (simulation.world(), simulation.world().time());
     let agents = &world.agents;
     let present = (0..agents.len()).map(|row| (agents.cohort[row], agents.arrival[row], agents.start[row]));
-    let all = world.gone.iter().map(|gone| (gone.cohort, gone.arrival, gone.start)).chain(present);
+    let all = simulation.departed().iter().map(|gone| (gone.cohort, gone.arrival, gone.start)).chain(present);
     let times = all
         .filter(|(cohort, ..)| cohorts.contains(cohort))
         .map(|(_, arrival, start)| if arrival >= 0.0 { f64::from(arrival - start) } else { end });

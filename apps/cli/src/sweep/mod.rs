@@ -27,7 +27,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use store::{Journal, Origin, Store};
 use throng::Simulation;
-use throng::metrics::{Metrics, Report};
+use throng::metrics::Metrics;
+use throng::report::Report;
 use throng::scenario::{Overrides, Scenario};
 
 const AFTER_HELP: &str = "\

@@ -6,7 +6,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
-use throng::metrics::Report;
+use throng::report::Report;
 
 /// Cells by column. What has none is empty.
 pub type Row = BTreeMap<String, String>;

@@ -65,6 +65,11 @@ impl Cells {
         });
     }
 
+    /// Takes over what others see of one row that has stayed where it is.
+    pub(crate) fn refresh(&mut self, agents: &Agents, row: usize) {
+        self.bodies[row] = Body::of(agents, row);
+    }
+
     /// How many agents are indexed.
     pub fn len(&self) -> usize {
         self.cell_of.len()

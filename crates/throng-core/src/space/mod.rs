@@ -11,7 +11,7 @@ mod walls;
 pub use body::{ARRIVED, Body, Columns, plight};
 pub use cells::Cells;
 pub use layout::Layout;
-pub use nearest::{Crowd, LANES, MAX_NEIGHBORS, Nearest, Query, lanes_below, nearest, rows_within};
+pub use nearest::{Candidates, LANES, MAX_NEIGHBORS, Nearest, Query, lanes_below, nearest, rows_within};
 pub use sparse::{SparseGrid, TILE, cell_of};
 pub use splat::{Blob, FOUR, Splat, Splats};
 pub use walls::{Wall, Walls};

@@ -16,7 +16,7 @@ pub const MAX_NEIGHBORS: usize = 64;
 const BUFFER: usize = MAX_NEIGHBORS + 64;
 
 /// How many can be near one cell before it is better to search for each agent alone.
-const CROWD: usize = 256;
+const MOST_CANDIDATES: usize = 256;
 
 /// How much further (squared) the next one looks than the last one had to.
 const SPARE: f32 = 1.4;
@@ -24,31 +24,31 @@ const SPARE: f32 = 1.4;
 /// Everybody near one cell. Agents come sorted by cell, so those of a cell share one gathering, and each then looks
 /// through one short list without a jump.
 #[derive(Clone, Debug)]
-pub struct Crowd {
+pub struct Candidates {
     cell: Option<u32>,
     /// Within this squared distance the last one who looked found enough, with some to spare: the next one probably
     /// will too, and then has fewer to rank. Only a guess, never part of a result.
     guess: f32,
     len: usize,
-    x: [f32; CROWD + LANES],
-    y: [f32; CROWD + LANES],
-    row: [u32; CROWD + LANES],
+    x: [f32; MOST_CANDIDATES + LANES],
+    y: [f32; MOST_CANDIDATES + LANES],
+    row: [u32; MOST_CANDIDATES + LANES],
 }
 
-impl Default for Crowd {
-    fn default() -> Crowd {
-        Crowd {
+impl Default for Candidates {
+    fn default() -> Candidates {
+        Candidates {
             cell: None,
             guess: f32::INFINITY,
             len: 0,
-            x: [0.0; CROWD + LANES],
-            y: [0.0; CROWD + LANES],
-            row: [0; CROWD + LANES],
+            x: [0.0; MOST_CANDIDATES + LANES],
+            y: [0.0; MOST_CANDIDATES + LANES],
+            row: [0; MOST_CANDIDATES + LANES],
         }
     }
 }
 
-impl Crowd {
+impl Candidates {
     /// Must be called when the index has changed.
     pub fn forget(&mut self) {
         self.cell = None;
@@ -64,8 +64,8 @@ impl Crowd {
             range,
             #[inline(always)]
             |start, end| {
-                if self.len + (end - start) > CROWD {
-                    self.len = CROWD + 1;
+                if self.len + (end - start) > MOST_CANDIDATES {
+                    self.len = MOST_CANDIDATES + 1;
                     return;
                 }
                 // Whole vectors: what is copied beyond the end is overwritten by the next run.
@@ -81,9 +81,9 @@ impl Crowd {
             },
         );
         if !told_apart {
-            self.len = CROWD + 1;
+            self.len = MOST_CANDIDATES + 1;
         }
-        if self.len <= CROWD {
+        if self.len <= MOST_CANDIDATES {
             self.x[self.len..self.len + LANES].fill(f32::INFINITY);
         }
     }
@@ -215,14 +215,14 @@ impl Nearest {
     }
 }
 
-/// Finds the nearest, nearest first, ties by id. `crowd` must have been used with this index and range only.
+/// Finds the nearest, nearest first, ties by id. `candidates` must have been used with this index and range only.
 #[inline(always)]
 pub fn nearest<S: Simd>(
     simd: S,
     cells: &Cells,
     id: &[u32],
     query: Query,
-    crowd: &mut Crowd,
+    candidates: &mut Candidates,
     out: &mut Nearest,
 ) {
     (out.found, out.candidates) = (0, 0);
@@ -231,18 +231,18 @@ pub fn nearest<S: Simd>(
         return;
     }
     let home = cells.home(query.row);
-    if crowd.cell != Some(home) {
-        crowd.gather(simd, cells, home, query.range);
+    if candidates.cell != Some(home) {
+        candidates.gather(simd, cells, home, query.range);
     }
-    if crowd.len <= CROWD {
+    if candidates.len <= MOST_CANDIDATES {
         let limit = limit(query);
-        search_crowd(simd, cells, id, query, crowd, limit.min(crowd.guess), out);
-        if out.candidates < query.most && crowd.guess < limit {
+        search_candidates(simd, cells, id, query, candidates, limit.min(candidates.guess), out);
+        if out.candidates < query.most && candidates.guess < limit {
             out.candidates = 0;
-            search_crowd(simd, cells, id, query, crowd, limit, out);
+            search_candidates(simd, cells, id, query, candidates, limit, out);
         }
         out.select(simd, query.most, id);
-        crowd.guess = if out.found == query.most {
+        candidates.guess = if out.found == query.most {
             SPARE * out.distance_squared[query.most - 1]
         } else {
             f32::INFINITY
@@ -265,21 +265,21 @@ fn limit(query: Query) -> f32 {
 }
 
 #[inline(always)]
-fn search_crowd<S: Simd>(
+fn search_candidates<S: Simd>(
     simd: S,
     cells: &Cells,
     id: &[u32],
     query: Query,
-    crowd: &Crowd,
+    candidates: &Candidates,
     mut limit: f32,
     out: &mut Nearest,
 ) {
     let (x, y) = (f32x16::splat(simd, cells.x[query.row]), f32x16::splat(simd, cells.y[query.row]));
     let except = u32x16::splat(simd, query.row as u32);
-    for block in (0..crowd.len).step_by(LANES) {
-        let dx = f32x16::from_slice(simd, &crowd.x[block..block + LANES]) - x;
-        let dy = f32x16::from_slice(simd, &crowd.y[block..block + LANES]) - y;
-        let rows = u32x16::from_slice(simd, &crowd.row[block..block + LANES]);
+    for block in (0..candidates.len).step_by(LANES) {
+        let dx = f32x16::from_slice(simd, &candidates.x[block..block + LANES]) - x;
+        let dy = f32x16::from_slice(simd, &candidates.y[block..block + LANES]) - y;
+        let rows = u32x16::from_slice(simd, &candidates.row[block..block + LANES]);
         let distance_squared = dx * dx + dy * dy;
         let near = distance_squared.simd_le(f32x16::splat(simd, limit)) & rows.simd_ne(except);
         out.add(distance_squared, rows, near);
@@ -320,29 +320,29 @@ fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: 
 }
 
 /// Calls `visit` with every row whose indexed position lies within `range` of that of `row` (itself too), in no useful
-/// order. `crowd` must have been used with this index and with ranges up to `most` only.
+/// order. `candidates` must have been used with this index and with ranges up to `most` only.
 #[inline(always)]
 pub fn rows_within<S: Simd>(
     simd: S,
     cells: &Cells,
     row: usize,
     [range, most]: [f32; 2],
-    crowd: &mut Crowd,
+    candidates: &mut Candidates,
     mut visit: impl FnMut(usize),
 ) {
     let (home, x, y) = (cells.home(row), cells.x[row], cells.y[row]);
-    if crowd.cell != Some(home) {
-        crowd.gather(simd, cells, home, most);
+    if candidates.cell != Some(home) {
+        candidates.gather(simd, cells, home, most);
     }
     let (ego_x, ego_y) = (f32x16::splat(simd, x), f32x16::splat(simd, y));
     let limit = f32x16::splat(simd, range * range);
-    if crowd.len <= CROWD {
-        for block in (0..crowd.len).step_by(LANES) {
-            let dx = f32x16::from_slice(simd, &crowd.x[block..block + LANES]) - ego_x;
-            let dy = f32x16::from_slice(simd, &crowd.y[block..block + LANES]) - ego_y;
+    if candidates.len <= MOST_CANDIDATES {
+        for block in (0..candidates.len).step_by(LANES) {
+            let dx = f32x16::from_slice(simd, &candidates.x[block..block + LANES]) - ego_x;
+            let dy = f32x16::from_slice(simd, &candidates.y[block..block + LANES]) - ego_y;
             let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask();
             while near != 0 {
-                visit(crowd.row[block + near.trailing_zeros() as usize] as usize);
+                visit(candidates.row[block + near.trailing_zeros() as usize] as usize);
                 near &= near - 1;
             }
         }
@@ -439,10 +439,10 @@ mod tests {
             let (cells, id, places) = indexed(&places, size);
             let row = who % places.len();
             let query = Query { row, range, most };
-            let (mut crowd, mut found) = (Crowd::default(), Nearest::default());
-            let mut too_many = Crowd { cell: Some(cells.home(row)), len: CROWD + 1, ..Crowd::default() };
-            for crowd in [&mut crowd, &mut too_many] {
-                dispatch!(Level::new(), simd => nearest(simd, &cells, &id, query, crowd, &mut found));
+            let (mut candidates, mut found) = (Candidates::default(), Nearest::default());
+            let mut too_many = Candidates { cell: Some(cells.home(row)), len: MOST_CANDIDATES + 1, ..Candidates::default() };
+            for candidates in [&mut candidates, &mut too_many] {
+                dispatch!(Level::new(), simd => nearest(simd, &cells, &id, query, candidates, &mut found));
                 let found: Vec<u32> = found.rows().iter().map(|&row| id[row as usize]).collect();
                 prop_assert_eq!(found, brute_force(&places, &id, query));
             }

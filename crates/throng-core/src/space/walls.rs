@@ -57,6 +57,11 @@ const MOST_PIECES: f32 = 1000.0;
 const MOST_CELLS_A_SIDE: f32 = 512.0;
 
 impl Walls {
+    /// The walls themselves.
+    pub fn into_walls(self) -> Vec<Wall> {
+        self.wall
+    }
+
     /// Indexes walls for agents who must know of everything within `range`.
     pub fn new(wall: Vec<Wall>, range: f32) -> Walls {
         if wall.is_empty() {

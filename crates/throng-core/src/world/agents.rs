@@ -41,6 +41,11 @@ macro_rules! columns {
                 Agent { $( $name: self.$name[row], )* }
             }
 
+            /// Removes a row and puts the last one in its place.
+            pub(crate) fn swap_remove(&mut self, row: usize) {
+                $( self.$name.swap_remove(row); )*
+            }
+
             /// Keeps the rows that are marked, in order.
             pub fn retain(&mut self, keep: &[bool]) {
                 $( {

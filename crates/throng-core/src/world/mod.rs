@@ -7,8 +7,8 @@ mod flow;
 mod gaps;
 mod jam;
 mod movers;
-mod plans;
-mod routes;
+mod slots;
+mod steering;
 mod terrain;
 
 pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
@@ -17,8 +17,8 @@ pub use flow::{Flow, Stream};
 pub use gaps::Gaps;
 pub use jam::Jam;
 pub use movers::{Link, Mover, MoverState};
-pub use plans::{Plan, PlanChange, Plans};
-pub use routes::{Guide, NewRoute, Route, RouteChange, Routes};
+pub use slots::Slots;
+pub use steering::Steering;
 pub use terrain::Terrain;
 
 use crate::handover::{Commands, Intents, Moves};
@@ -28,6 +28,7 @@ use agents::Spare;
 use glam::{DVec2, Vec2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// What the members of a cohort have in common.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,11 +45,15 @@ pub struct Cohort {
     pub arrive: Option<[f64; 2]>,
 }
 
-/// Somebody who is no longer in the columns.
+/// An agent that is no longer in the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Gone {
+pub struct Departure {
     /// Who.
     pub id: u32,
+    /// The slot that it had, and how many had it before.
+    pub slot: u32,
+    /// See [`Slots::generation`].
+    pub generation: u32,
     /// Which cohort.
     pub cohort: u16,
     /// When it arrived, s; negative where it never did.
@@ -57,8 +62,20 @@ pub struct Gone {
     pub start: f32,
     /// How far it walked, m.
     pub walked: f32,
-    /// Whether its numbers stopped making sense, so that it was put aside.
-    pub put_aside: bool,
+    /// Why it is gone.
+    pub cause: Cause,
+}
+
+/// Why an agent is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// It arrived, and its cohort leaves on arrival.
+    Arrived,
+    /// The caller removed it.
+    Despawned,
+    /// Its numbers stopped making sense.
+    NotFinite,
 }
 
 /// All state that lasts.
@@ -69,17 +86,27 @@ pub struct World {
     /// Key of everything that agents draw.
     pub seed: u64,
     /// Step, s.
-    pub dt: f64,
+    dt: f64,
     /// Steps taken.
     pub step: u64,
+    /// The step and the time, s, from which on steps have been as long as they are now.
+    epoch: (u64, f64),
     /// Who is present.
     pub agents: Agents,
-    /// Who has left, in the order of leaving.
-    pub gone: Vec<Gone>,
+    /// Whose slots are whose.
+    slots: Slots,
+    /// The id of the next agent that comes.
+    next_id: u32,
+    /// Sum over all departures, so that the state hash knows of them.
+    departed_hash: u64,
+    /// Preferred velocities that come from outside.
+    steering: Steering,
     /// What cohorts have in common.
     pub cohorts: Vec<Cohort>,
     /// Scripted bodies.
-    pub movers: Vec<Mover>,
+    movers: Vec<Mover>,
+    /// Differs from what it was before whenever somebody other than time has changed them.
+    mover_version: u64,
     /// Jumps, for planners that take them.
     pub links: Vec<Link>,
     /// As far as anybody looks, m.
@@ -94,15 +121,13 @@ pub struct World {
     pub radius_classes: Vec<f32>,
     /// Where walkers get on slowly.
     pub jam: Jam,
-    /// Where agents are on their ways, as far as the macroscale follows routes.
-    pub routes: Routes,
-    /// Where agents have said that they will be, as far as the macroscale plans in space and time.
-    pub plans: Plans,
     /// Where feet are, as far as bodies move on such.
     pub feet: Feet,
     /// What all starts and goals so far lie within, m from the world's origin; `None` where nobody has said. Saved, because
     /// whoever has left counts too.
     pub extent: Option<[Vec2; 2]>,
+    /// Counts the changes of the map. Saved, because what stages remember was worked out for one of its versions.
+    map_version: u64,
     /// Walls and their index: rebuilt from the map, never saved.
     #[serde(skip)]
     walls: Walls,
@@ -115,13 +140,33 @@ pub struct World {
     #[serde(skip)]
     legs: Option<Legs>,
     #[serde(skip)]
-    map_version: u64,
-    #[serde(skip)]
     cells: Cells,
     #[serde(skip)]
     mover_states: Vec<MoverState>,
+    /// Who has left since the last step began, by id within a step.
+    #[serde(skip)]
+    departures: Vec<Departure>,
+    /// Rows by slot, where somebody has asked since rows were last sorted.
+    #[serde(skip)]
+    rows: OnceLock<Vec<u32>>,
+    /// Whether rows are in the order of the neighbour index.
+    #[serde(skip)]
+    sorted: bool,
     #[serde(skip)]
     scratch: Scratch,
+}
+
+/// What follows from a map, for [`World::restore_map`].
+#[derive(Clone, Debug, Default)]
+pub struct Map {
+    /// What is in the way.
+    pub walls: Walls,
+    /// Ground that is harder to walk on than the rest.
+    pub terrain: Vec<Terrain>,
+    /// Legs, where bodies move on such.
+    pub legs: Option<Legs>,
+    /// Where there is no ground for feet.
+    pub gaps: Gaps,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -156,16 +201,13 @@ pub struct View<'a> {
     pub cells: &'a Cells,
     /// What is in the way.
     pub walls: &'a Walls,
-    /// Differs from what it was before whenever walls have changed, so that a stage knows what it must work out anew.
+    /// Differs from what it was before whenever the map has changed, so that a stage knows what it must work out anew. The same
+    /// after a resume.
     pub map_version: u64,
     /// The radii that ways are planned for, ascending.
     pub radius_classes: &'a [f32],
     /// Where walkers got on slowly of late, as far as somebody has looked.
     pub jam: &'a Jam,
-    /// Where agents are on their ways.
-    pub routes: &'a Routes,
-    /// Where agents have said that they will be.
-    pub plans: &'a Plans,
     /// Where feet are, as far as bodies move on such.
     pub feet: &'a Feet,
     /// Legs, where bodies move on such.
@@ -180,6 +222,8 @@ pub struct View<'a> {
     pub movers: &'a [MoverState],
     /// Scripted bodies, where they will ever be.
     pub scripts: &'a [Mover],
+    /// Differs from what it was before whenever scripted bodies have come, gone or been moved from outside.
+    pub mover_version: u64,
     /// Jumps.
     pub links: &'a [Link],
     /// What cohorts have in common.
@@ -194,10 +238,15 @@ impl World {
             seed: 0,
             dt,
             step: 0,
+            epoch: (0, 0.0),
             agents: Agents::default(),
-            gone: Vec::new(),
+            slots: Slots::default(),
+            next_id: 0,
+            departed_hash: 0,
+            steering: Steering::default(),
             cohorts: Vec::new(),
             movers: Vec::new(),
+            mover_version: 0,
             links: Vec::new(),
             furthest_look: 1.0,
             cell_size: 0.0,
@@ -205,8 +254,6 @@ impl World {
             widest: 0.0,
             radius_classes: Vec::new(),
             jam: Jam::default(),
-            routes: Routes::default(),
-            plans: Plans::default(),
             feet: Feet::default(),
             extent: None,
             walls: Walls::default(),
@@ -216,13 +263,31 @@ impl World {
             map_version: 0,
             cells: Cells::default(),
             mover_states: Vec::new(),
+            departures: Vec::new(),
+            rows: OnceLock::new(),
+            sorted: false,
             scratch: Scratch::default(),
         }
     }
 
     /// Simulated time, s.
     pub fn time(&self) -> f64 {
-        self.step as f64 * self.dt
+        let (step, time) = self.epoch;
+        time + (self.step - step) as f64 * self.dt
+    }
+
+    /// Length of a step, s.
+    pub fn dt(&self) -> f64 {
+        self.dt
+    }
+
+    /// Lets steps from now on be of another length, s.
+    pub fn set_dt(&mut self, dt: f64) {
+        if dt != self.dt {
+            self.epoch = (self.step, self.time());
+            self.dt = dt;
+            self.place_movers();
+        }
     }
 
     /// The world as stages see it. [`World::settle`] must have followed the last change.
@@ -242,8 +307,6 @@ impl World {
             map_version: self.map_version,
             radius_classes: &self.radius_classes,
             jam: &self.jam,
-            routes: &self.routes,
-            plans: &self.plans,
             feet: &self.feet,
             legs: self.legs.as_ref(),
             gaps: &self.gaps,
@@ -251,27 +314,87 @@ impl World {
             extent: self.extent,
             movers: &self.mover_states,
             scripts: &self.movers,
+            mover_version: self.mover_version,
             links: &self.links,
             cohorts: &self.cohorts,
         }
     }
 
-    /// Puts other walls in the place of those that are there.
+    /// Puts other walls in the place of those that are there: the map has changed.
     pub fn set_walls(&mut self, walls: Walls) {
         self.walls = walls;
         self.map_version += 1;
     }
 
-    /// Puts other costly ground in the place of what is there.
+    /// Lets walls be seen from another distance, m. The map stays what it is.
+    pub fn reindex_walls(&mut self, range: f32) {
+        if range != self.walls.range() {
+            let walls = std::mem::take(&mut self.walls).into_walls();
+            self.walls = Walls::new(walls, range);
+        }
+    }
+
+    /// Scripted bodies, and those that a caller moves.
+    pub fn movers(&self) -> &[Mover] {
+        &self.movers
+    }
+
+    /// Lets a scripted body come.
+    pub fn add_mover(&mut self, mover: Mover) {
+        self.movers.push(mover);
+        self.movers_changed();
+    }
+
+    /// Removes one.
+    pub fn remove_mover(&mut self, index: usize) {
+        self.movers.remove(index);
+        self.movers_changed();
+    }
+
+    /// Gives one another path.
+    pub fn set_mover_path(&mut self, index: usize, path: Vec<(f64, Vec2)>) {
+        self.movers[index].path = path;
+        self.movers_changed();
+    }
+
+    fn movers_changed(&mut self) {
+        self.mover_version += 1;
+        self.place_movers();
+    }
+
+    /// Lets paths be planned for bodies of a radius: as a class of its own where there are few, else with some to spare.
+    pub fn plan_for_radius(&mut self, radius: f32) {
+        let classes = &mut self.radius_classes;
+        let next = classes.partition_point(|&class| class < radius);
+        let few = classes.len() < FEW_RADII;
+        let fits = |&class: &f32| if few { class == radius } else { class <= radius * WIDEST_CLASS };
+        if !classes.get(next).is_some_and(fits) {
+            // With some to spare, so that radii which grow by and by do not each get a class.
+            classes.insert(next, if few { radius } else { radius * WIDEST_CLASS });
+        }
+    }
+
+    /// Works out the radii that paths are planned for from those of all agents that are present.
+    pub fn classify_radii(&mut self) {
+        self.radius_classes = radius_classes(&self.agents.radius, WIDEST_CLASS);
+    }
+
+    /// Puts other costly ground in the place of what is there: the map has changed.
     pub fn set_terrain(&mut self, terrain: Vec<Terrain>) {
         self.terrain = terrain;
         self.map_version += 1;
     }
 
-    /// Says on what legs bodies walk, and where there is no ground for them.
+    /// Says on what legs bodies walk, and where there is no ground for them: the map has changed.
     pub fn set_ground(&mut self, legs: Option<Legs>, gaps: Gaps) {
         (self.legs, self.gaps) = (legs, gaps);
         self.map_version += 1;
+    }
+
+    /// Puts in place what follows from a map that is still the same: of a world that was read from a checkpoint, or where walls
+    /// must be found further away than before. What stages remember of the map stays valid.
+    pub fn restore_map(&mut self, map: Map) {
+        Map { walls: self.walls, terrain: self.terrain, legs: self.legs, gaps: self.gaps } = map;
     }
 
     /// Lets [`World::extent`] hold a place.
@@ -280,26 +403,17 @@ impl World {
         self.extent = Some([low.min(place), high.max(place)]);
     }
 
-    /// The first half of a step's write: routes as the macroscale wants them remembered. [`World::commit`] follows.
-    pub fn take_routes(&mut self, changes: &mut Vec<RouteChange>) {
-        self.routes.take(changes);
-    }
-
-    /// The same for plans.
-    pub fn take_plans(&mut self, changes: &mut Vec<PlanChange>) {
-        self.plans.take(changes);
-    }
-
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
     /// The intents are those of the mesoscale, where there is one, for what it wants remembered.
     pub fn commit(&mut self, intents: Option<&mut Intents>, commands: &Commands, moves: &Moves) {
         self.step += 1;
+        self.departures.clear();
         if let Some(intents) = intents {
             self.agents.detour.copy_from_slice(&intents.detour);
             self.jam = intents.jam.take().unwrap_or_else(|| std::mem::take(&mut self.jam));
         }
         if !moves.feet.is_empty() {
-            self.feet.take(&self.agents.id, &moves.feet);
+            self.feet.take(&self.agents.slot, &self.agents.id, &moves.feet);
         }
         let any_gone = self.take_moves(moves, commands);
         if any_gone {
@@ -310,13 +424,19 @@ impl World {
 
     /// Sorts rows in space and brings what is derived from the state up to date.
     pub fn settle(&mut self) {
+        self.rows.take();
+        self.sorted = true;
         self.choose_cell_size();
         let Scratch { order, spare, .. } = &mut self.scratch;
         let agents = &mut self.agents;
         self.cells.sort(&agents.x, &agents.y, &agents.id, self.cell_size, order);
         agents.reorder(order, spare);
         self.cells.take(agents);
-        let (time, dt) = (self.step as f64 * self.dt, self.dt);
+        self.place_movers();
+    }
+
+    fn place_movers(&mut self) {
+        let (time, dt) = (self.time(), self.dt);
         self.mover_states.clear();
         let in_the_way = self.movers.iter().filter(|mover| !mover.carries);
         self.mover_states.extend(in_the_way.map(|mover| mover.state(time, dt)));
@@ -339,7 +459,7 @@ impl World {
 
     /// Writes moves into the columns. Returns whether anybody has to be removed.
     fn take_moves(&mut self, moves: &Moves, commands: &Commands) -> bool {
-        let (cohorts, time) = (&self.cohorts, self.time() as f32);
+        let (cohorts, steering, time) = (&self.cohorts, &self.steering, self.time() as f32);
         let agents = &mut self.agents;
         self.scratch.keep.resize(agents.id.len(), true);
         const C: usize = crate::CHUNK * 4;
@@ -362,6 +482,7 @@ impl World {
             agents.goal_x.par_chunks(C),
             agents.goal_y.par_chunks(C),
             agents.cohort.par_chunks(C),
+            agents.slot.par_chunks(C),
             agents.start.par_chunks(C),
             agents.arrival.par_chunks_mut(C),
             agents.status.par_chunks_mut(C),
@@ -371,7 +492,7 @@ impl World {
             .into_par_iter()
             .map(|(new, old, fate)| {
                 let (x, y, vx, vy, walked, frustration) = old;
-                let (goal_x, goal_y, cohort, start, arrival, status, keep) = fate;
+                let (goal_x, goal_y, cohort, slot, start, arrival, status, keep) = fate;
                 let mut all_stay = true;
                 for row in 0..x.len() {
                     let to = Vec2::new(new.0[row], new.1[row]);
@@ -389,6 +510,7 @@ impl World {
                         status[row] = Status::Walking;
                     }
                     if status[row] == Status::Walking
+                        && (steering.is_empty() || steering.of(slot[row]).is_none())
                         && cohort.reached(to, Vec2::new(goal_x[row], goal_y[row]))
                     {
                         status[row] = Status::Arrived;
@@ -403,28 +525,130 @@ impl World {
     }
 
     fn remove_gone(&mut self) {
-        let agents = &self.agents;
-        let before = self.gone.len();
-        for (row, _) in self.scratch.keep.iter().enumerate().filter(|(_, keep)| !**keep) {
-            self.routes.forget(agents.id[row]);
-            self.plans.forget(agents.id[row]);
-            self.feet.forget(agents.id[row]);
-            self.gone.push(Gone {
-                id: agents.id[row],
-                cohort: agents.cohort[row],
-                arrival: agents.arrival[row],
-                start: agents.start[row],
-                walked: agents.walked[row],
-                put_aside: agents.status[row] != Status::Arrived
-                    || !self.cohorts[agents.cohort[row] as usize].leaves,
-            });
+        let keep = std::mem::take(&mut self.scratch.keep);
+        let mut gone: Vec<usize> = (0..keep.len()).filter(|&row| !keep[row]).collect();
+        gone.sort_unstable_by_key(|&row| self.agents.id[row]);
+        for row in gone {
+            let agents = &self.agents;
+            let leaves = self.cohorts[agents.cohort[row] as usize].leaves;
+            let arrived = agents.status[row] == Status::Arrived && leaves;
+            self.note_departure(row, if arrived { Cause::Arrived } else { Cause::NotFinite });
         }
-        self.gone[before..].sort_unstable_by_key(|gone| gone.id);
-        self.agents.retain(&self.scratch.keep);
+        self.agents.retain(&keep);
+        self.scratch.keep = keep;
     }
 
-    /// A number that differs whenever the state differs in a bit, whatever the order of rows.
-    pub fn state_hash(&self) -> u64 {
+    fn note_departure(&mut self, row: usize, cause: Cause) {
+        let agents = &self.agents;
+        let slot = agents.slot[row];
+        let departure = Departure {
+            id: agents.id[row],
+            slot,
+            generation: self.slots.generation(slot).unwrap_or_default(),
+            cohort: agents.cohort[row],
+            arrival: agents.arrival[row],
+            start: agents.start[row],
+            walked: agents.walked[row],
+            cause,
+        };
+        self.feet.forget(slot);
+        self.steering.set(slot, None);
+        self.slots.release(slot);
+        self.departed_hash = self.departed_hash.wrapping_add(departure.hash());
+        self.departures.push(departure);
+    }
+
+    /// Who has left since the last step began.
+    pub fn departures(&self) -> &[Departure] {
+        &self.departures
+    }
+
+    /// Lets an agent come; its id and its slot are given here. Rows are no longer sorted. `None` where ids are used up.
+    pub fn spawn(&mut self, agent: Agent) -> Option<u32> {
+        let next = self.next_id.checked_add(1)?;
+        let (id, slot) = (self.next_id, self.slots.take());
+        self.next_id = next;
+        let row = self.agents.len() as u32;
+        if let Some(rows) = self.rows.get_mut() {
+            if slot as usize >= rows.len() {
+                rows.resize(slot as usize + 1, u32::MAX);
+            }
+            rows[slot as usize] = row;
+        }
+        self.fastest = self.fastest.max(agent.max_speed);
+        self.widest = self.widest.max(agent.radius);
+        self.agents.push(Agent { id, slot, ..agent });
+        self.sorted = false;
+        Some(slot)
+    }
+
+    /// Removes an agent. Rows are no longer sorted.
+    pub fn despawn(&mut self, row: usize) {
+        self.note_departure(row, Cause::Despawned);
+        let slot = self.agents.slot[row];
+        self.agents.swap_remove(row);
+        let moved = self.agents.slot.get(row).copied();
+        if let Some(rows) = self.rows.get_mut() {
+            rows[slot as usize] = u32::MAX;
+            if let Some(moved) = moved {
+                rows[moved as usize] = row as u32;
+            }
+        }
+        self.sorted = false;
+    }
+
+    /// The row of the agent that has a slot. The first question after a step costs a pass over all agents.
+    pub fn row(&self, slot: u32) -> Option<usize> {
+        let rows = self.rows.get_or_init(|| {
+            let mut rows = vec![u32::MAX; self.slots.len()];
+            for (row, &slot) in (0u32..).zip(&self.agents.slot) {
+                rows[slot as usize] = row;
+            }
+            rows
+        });
+        rows.get(slot as usize).filter(|&&row| row != u32::MAX).map(|&row| row as usize)
+    }
+
+    /// Whose slots are whose.
+    pub fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
+    /// How many agents have ever come: ids are below this.
+    pub fn agents_ever(&self) -> usize {
+        self.next_id as usize
+    }
+
+    /// Whether rows are in the order of the neighbour index: not between a change from outside and the next step.
+    pub fn is_sorted(&self) -> bool {
+        self.sorted
+    }
+
+    /// Says that agents were moved from outside, so that rows are no longer sorted.
+    pub fn unsort(&mut self) {
+        self.sorted = false;
+    }
+
+    /// Brings what others see of a row up to date, after a change from outside that left it where it is.
+    pub fn refresh(&mut self, row: usize) {
+        if self.sorted {
+            self.cells.refresh(&self.agents, row);
+        }
+    }
+
+    /// Sets the velocity that a caller prefers for a row, or gives the agent back to its planner.
+    pub fn steer(&mut self, row: usize, velocity: Option<Vec2>) {
+        self.steering.set(self.agents.slot[row], velocity);
+    }
+
+    /// Preferred velocities that come from outside.
+    pub fn steering(&self) -> &Steering {
+        &self.steering
+    }
+
+    /// A number that differs whenever the state differs in a bit, whatever the order of rows. What stages remember is part of
+    /// it: the hash of that is given, 0 where they remember nothing.
+    pub fn state_hash(&self, remembered: u64) -> u64 {
         let a = &self.agents;
         let row_hash = |row: usize| {
             let mut hash = mix(u64::from(a.id[row]) ^ 0x7468_726f_6e67);
@@ -451,17 +675,20 @@ impl World {
         };
         // A sum of integers: the same in any order, so on any number of threads.
         let present = (0..a.len()).into_par_iter().map(row_hash).reduce(|| 0, u64::wrapping_add);
-        let gone = self.gone.iter().fold(0u64, |sum, gone| {
-            let walked = (u64::from(gone.arrival.to_bits()) << 32) | u64::from(gone.walked.to_bits());
-            sum.wrapping_add(mix(mix(u64::from(gone.id)) ^ walked))
-        });
         let jam = self.jam.cells().iter().fold(0u64, |hash, (cell, hold)| {
             let [cell, hold] = [cell.to_array().map(|x| x as u32), hold.to_array().map(f32::to_bits)]
                 .map(|[x, y]| u64::from(x) << 32 | u64::from(y));
             mix(hash ^ mix(cell ^ mix(hold)))
         });
-        let remembered = mix(self.routes.hash()) ^ self.plans.hash() ^ self.feet.hash();
-        mix(present ^ mix(gone ^ mix(self.step)) ^ jam ^ remembered)
+        let outside = self.steering.state_hash();
+        mix(present ^ mix(self.departed_hash ^ mix(self.step)) ^ jam ^ mix(0) ^ remembered ^ self.feet.hash() ^ outside)
+    }
+}
+
+impl Departure {
+    fn hash(&self) -> u64 {
+        let walked = (u64::from(self.arrival.to_bits()) << 32) | u64::from(self.walked.to_bits());
+        mix(mix(u64::from(self.id)) ^ walked)
     }
 }
 
@@ -511,7 +738,12 @@ impl View<'_> {
     /// The radius that a row's way is planned for: its own, or that of its class, which is hardly wider.
     #[inline]
     pub fn planned_radius(&self, row: usize) -> f32 {
-        let radius = self.agents.radius[row];
+        self.class_of(self.agents.radius[row])
+    }
+
+    /// The least radius that ways are planned for and that a radius fits into; itself where it is wider than all of them.
+    #[inline]
+    pub fn class_of(&self, radius: f32) -> f32 {
         let class = self.radius_classes.partition_point(|&class| class < radius);
         self.radius_classes.get(class).copied().unwrap_or(radius)
     }

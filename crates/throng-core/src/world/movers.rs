@@ -12,6 +12,8 @@ pub struct Mover {
     pub path: Vec<(f64, Vec2)>,
     /// Whether it is a platform: agents stand on it, and it is in nobody's way.
     pub carries: bool,
+    /// Whether a caller moves it, and its path is only where it is expected to go.
+    pub driven: bool,
 }
 
 /// A way for planners over what cannot be walked on: a jump.
@@ -64,7 +66,7 @@ mod tests {
     #[test]
     fn stands_before_and_after_its_path() {
         let path = vec![(1.0, Vec2::ZERO), (3.0, Vec2::new(4.0, 0.0))];
-        let car = Mover { radius: 1.0, path, carries: false };
+        let car = Mover { radius: 1.0, path, carries: false, driven: false };
         assert_eq!(car.state(0.0, 0.5).velocity, Vec2::ZERO);
         assert_eq!(
             car.state(2.0, 0.5),

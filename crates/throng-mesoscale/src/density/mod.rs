@@ -22,7 +22,7 @@
 mod field;
 mod slow;
 
-use crate::{Mesoscale, Perceived, is_open};
+use crate::{Mesoscale, MesoscaleModel, Perceived, is_open};
 use field::Field;
 use glam::Vec2;
 use rayon::prelude::*;
@@ -185,9 +185,9 @@ fn is_barred(view: View<'_>, row: usize, place: Vec2, aim: Vec2) -> bool {
         || !view.walls.block_far(from, aim) && view.walls.block_far(place, aim)
 }
 
-impl From<Vec<Density>> for LookAhead {
-    fn from(params: Vec<Density>) -> LookAhead {
-        LookAhead::new(params)
+impl MesoscaleModel for Density {
+    fn model(cohorts: Vec<Density>) -> Box<dyn Mesoscale> {
+        Box::new(LookAhead::new(cohorts))
     }
 }
 
@@ -219,6 +219,8 @@ impl Mesoscale for LookAhead {
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
         let look =
             |turn: Vec2| self.look(view, row, turn.rotate(preferred), intents.aim[row], turn != Vec2::X);
-        Perceived { looks: turns(view.agents.detour[row].lean).map(look).to_vec(), ..Perceived::default() }
+        let lean = view.agents.detour[row].lean;
+        let (adapted, _) = self.adapt(view, row, preferred, intents.aim[row], lean);
+        Perceived { looks: turns(lean).map(look).to_vec(), adapted, ..Perceived::default() }
     }
 }

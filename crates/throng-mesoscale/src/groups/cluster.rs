@@ -9,7 +9,7 @@ use glam::Vec2;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use throng_core::CHUNK;
-use throng_core::space::{Crowd, LANES, rows_within};
+use throng_core::space::{Candidates, LANES, rows_within};
 use throng_core::world::View;
 
 /// When two belong together.
@@ -305,14 +305,14 @@ fn links_of<S: Simd>(
     parent: &[AtomicU32],
     links: &mut Vec<[u32; 2]>,
 ) {
-    let mut crowd = Crowd::default();
+    let mut candidates = Candidates::default();
     for row in rows {
         rows_within(
             simd,
             view.cells,
             row,
             [relation.distance; 2],
-            &mut crowd,
+            &mut candidates,
             #[inline(always)]
             |other| {
                 if other <= row {

@@ -28,7 +28,7 @@ mod sight;
 mod tests;
 mod together;
 
-use crate::{Mesoscale, Perceived};
+use crate::{Mesoscale, MesoscaleModel, Perceived};
 use cluster::{Clustering, Relation};
 use glam::Vec2;
 use lookout::Lookout;
@@ -60,6 +60,11 @@ throng_core::params! {
 }
 
 impl Groups {
+    /// Whether agents look in this step.
+    fn is_due(&self, view: View<'_>) -> bool {
+        view.step.is_multiple_of((self.attention / view.dt).round().max(1.0) as u64)
+    }
+
     fn relation(&self) -> Relation {
         Relation { distance: self.member_distance, velocity: self.velocity_difference }
     }
@@ -122,6 +127,19 @@ impl Perception {
     }
 
     /// The velocity that one agent would like to have, and what it remembers of the decision.
+    /// What one agent would make of what it wants now.
+    fn adapted(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Vec2 {
+        let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
+        if !self.params[view.agents.cohort[row] as usize].is_due(view) {
+            return keep_turning(&mut view.agents.detour[row].clone(), preferred);
+        }
+        self.wanted[0].clone_from(&intents.vx);
+        self.wanted[1].clone_from(&intents.vy);
+        let mut work = Work::default();
+        work.mates.forget(self.furthest());
+        self.decide(view, row, preferred, &mut work).0
+    }
+
     fn decide(&self, view: View<'_>, row: usize, preferred: Vec2, work: &mut Work) -> (Vec2, Choice) {
         if preferred == Vec2::ZERO || view.agents.status[row] != Status::Walking {
             return (preferred, Choice { heading: Vec2::ZERO, turn: Vec2::X, side: 0.0 });
@@ -200,18 +218,16 @@ thread_local! {
     static WORK: RefCell<Work> = RefCell::default();
 }
 
-impl From<Vec<Groups>> for Perception {
-    fn from(params: Vec<Groups>) -> Perception {
-        Perception::new(params)
+impl MesoscaleModel for Groups {
+    fn model(cohorts: Vec<Groups>) -> Box<dyn Mesoscale> {
+        Box::new(Perception::new(cohorts))
     }
 }
 
 impl Mesoscale for Perception {
     fn run(&mut self, view: View<'_>, intents: &mut Intents) {
-        let is_due =
-            |params: &Groups| view.step.is_multiple_of((params.attention / view.dt).round().max(1.0) as u64);
         self.due.clear();
-        self.due.extend(self.params.iter().map(is_due));
+        self.due.extend(self.params.iter().map(|params| params.is_due(view)));
         self.cluster(view);
         // Those who walk together read what their mates want, so it must not change meanwhile.
         if view.cohorts.iter().zip(&self.due).any(|(cohort, &due)| due && cohort.together) {
@@ -258,6 +274,8 @@ impl Mesoscale for Perception {
         };
         work.sight.look_ahead(scene, &looker);
         work.sight.look_around(scene, &looker);
-        Perceived { groups: work.sight.tell(view, scene.clustering), ..Perceived::default() }
+        let groups = work.sight.tell(view, scene.clustering);
+        let adapted = self.adapted(view, intents, row);
+        Perceived { groups, adapted, ..Perceived::default() }
     }
 }

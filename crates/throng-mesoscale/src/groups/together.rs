@@ -9,7 +9,7 @@ use super::{Work, ratio};
 use fearless_simd::{Level, dispatch};
 use glam::Vec2;
 use throng_core::geom::{at_most, det};
-use throng_core::space::{Crowd, rows_within};
+use throng_core::space::{Candidates, rows_within};
 use throng_core::world::{Status, View};
 
 /// How much room a group of discs takes: as many radii, times the root of their number, from the middle to the edge.
@@ -30,7 +30,7 @@ const ASIDE: f32 = 0.1;
 /// The mates that one member sees, itself included.
 #[derive(Default)]
 pub struct Mates {
-    crowd: Box<Crowd>,
+    candidates: Box<Candidates>,
     /// As far as anybody looks for mates, m.
     furthest: f32,
     rows: Vec<u32>,
@@ -60,7 +60,7 @@ type Wanted<'a> = [&'a [f32]; 2];
 impl Mates {
     /// Must be called when the neighbour index has changed. `furthest` is how far anybody will look.
     pub fn forget(&mut self, furthest: f32) {
-        self.crowd.forget();
+        self.candidates.forget();
         self.furthest = furthest;
     }
 
@@ -74,7 +74,7 @@ impl Mates {
                 rows.push(other as u32);
             }
         };
-        dispatch!(Level::new(), simd => rows_within(simd, view.cells, row, [range, self.furthest], &mut self.crowd, &mut look_at));
+        dispatch!(Level::new(), simd => rows_within(simd, view.cells, row, [range, self.furthest], &mut self.candidates, &mut look_at));
         // Sums have other bits in another order.
         self.rows.sort_unstable_by_key(|&row| view.agents.id[row as usize]);
     }

@@ -85,6 +85,7 @@ impl RunInfo {
             radius: mover.radius as f32,
             path: mover.path.iter().map(place).collect(),
             carries: mover.carries,
+            driven: false,
         };
         self.movers.iter().map(mover).collect()
     }
@@ -128,7 +129,8 @@ fn goal_point(scenario: &Scenario, goal: Goal) -> DVec2 {
 mod tests {
     use super::*;
     use crate::record::Geometry;
-    use crate::scenario::{AgentStart, Cohort, FloorPlan, Pipeline};
+    use crate::map::Map;
+    use crate::scenario::{AgentStart, Cohort, Pipeline};
     use std::collections::BTreeMap;
 
     fn scenario() -> Scenario {
@@ -167,7 +169,7 @@ mod tests {
                 motion: "holonomic".into(),
             },
             params: BTreeMap::new(),
-            map: FloorPlan { obstacles: vec![("block".into(), square(2.0, 3.0))], ..FloorPlan::default() },
+            map: Map { obstacles: vec![("block".into(), square(2.0, 3.0))], ..Map::default() },
             cohorts: vec![
                 cohort("west", vec![agent(0.0, point), agent(2.0, point)]),
                 cohort("east", vec![agent(1.0, Goal::Area(0))]),

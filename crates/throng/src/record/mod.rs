@@ -26,6 +26,7 @@ pub use info::{CohortInfo, MoverInfo, RunInfo};
 pub use read::{FootprintRow, GeometrySpan, Run, Track, open_run};
 pub use throng_core::world::{Mover, MoverState};
 
+use crate::frame::Frame;
 use crate::simulation::Simulation;
 use error::Fault;
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use throng_core::frame::Frame;
+
 
 /// Frames a second where nobody asks for another rate: enough for smooth trails, and PedPy's measures are stable there.
 const DEFAULT_FPS: f64 = 10.0;
@@ -73,6 +74,8 @@ pub struct RecordPosition {
     pub footprints: u64,
     /// The last step whose footprints were looked at.
     pub last_seen: Option<u64>,
+    /// How often the map had changed when its geometry was last written; `None` before the first frame.
+    pub map_changes: Option<u64>,
 }
 
 /// A finished recording.
@@ -217,6 +220,7 @@ impl Recorder {
             geometry_hash: 0,
             footprints: 0,
             last_seen: None,
+            map_changes: None,
         };
         Ok(Recorder::over(path, sink, fps, position))
     }
@@ -263,6 +267,7 @@ impl Recorder {
         if self.closed || seen || !frame.step.is_multiple_of(self.position.stride) {
             return Ok(());
         }
+        self.geometry_of(&frame)?;
         self.order_by_id(&frame);
         let rows = Rows { number: self.position.frames, frame, order: &self.order };
         let written = self.sink.frame(&rows);
@@ -285,9 +290,14 @@ impl Recorder {
         self.guard(written)
     }
 
-    /// Lets the frames to come refer to another geometry. Only sqlite files can hold more than one.
-    pub fn geometry(&mut self, wkt: &str) -> Result<(), RecordError> {
-        let changed = self.sink.geometry(wkt);
+    /// Lets the frames to come refer to another geometry where the map has changed. Only sqlite files can hold more than one.
+    fn geometry_of(&mut self, frame: &Frame<'_>) -> Result<(), RecordError> {
+        let before = self.position.map_changes.replace(frame.map_changes);
+        // The first frame is of the geometry that the file was created with, unless the map has changed before.
+        if before.unwrap_or_default() == frame.map_changes {
+            return Ok(());
+        }
+        let changed = self.sink.geometry(&frame.walkable_wkt());
         self.guard(changed)
     }
 

@@ -10,7 +10,7 @@ use super::{RecordPosition, Row, Rows, RunInfo, Sink};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use throng_core::frame::Frame;
+use crate::frame::Frame;
 use throng_core::world::{Planted, Side};
 
 const SCHEMA: &str = "

@@ -1,11 +1,11 @@
 //! Reads a document into the file's types, and says in plain words where that fails.
 
 use super::document::Document;
-use super::drawing::{self, Drawing};
+use crate::map::{Drawing, drawing};
 use super::error::{Report, ScenarioError, known};
 use super::file::{MapFile, Point, ScenarioFile};
 use super::path::KeyPath;
-use super::wkt;
+use crate::map::wkt;
 use std::path::Path;
 
 /// Reads the tree into the file's types.

@@ -20,55 +20,37 @@
 mod check;
 mod decode;
 mod document;
-mod drawing;
 mod error;
 mod file;
 mod json_span;
-mod map;
 mod number;
 mod overrides;
 mod path;
 mod place;
-mod region;
 mod schema;
-mod wkt;
 
 pub use error::{Invalid, Problem, ScenarioError};
 pub use file::*;
-pub use map::{Boundary, Polygon, boundary, edges, signed_area};
 pub use number::{Distribution, Number};
 pub use overrides::Overrides;
 pub use path::{KeyPath, Step};
-pub use region::Region;
 pub use schema::schema;
 
 pub(crate) use error::closest;
-pub(crate) use map::grown;
 
+use crate::catalog::{self, Ability};
+use crate::map::{self, Map, boundary};
+pub use crate::map::Link;
+pub use crate::pipeline::{Pipeline, Settings};
 use document::Document;
 use glam::DVec2;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
-use throng_core::params::Value;
 
-/// Parameter values by block and key, already checked against the catalog.
-pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 
-/// The planner that knows windows, platforms and jumps.
-const PLANS_AHEAD: &str = "multi-domain";
-/// The planner that minds costly ground.
-const WEIGHS_GROUND: &str = "map-field";
-/// The planner that minds no walls, and how many agents of a cohort it is tried on.
-const MINDS_NO_WALLS: &str = "straight";
+/// How many agents of a cohort are tried for walls in their straight way.
 const TRIED: usize = 20;
-
-/// The motion that steps over gaps.
-const STEPS_OVER_GAPS: &str = "footsteps";
-
-/// The mesoscale model and the local one that look at [`Cohort::together`].
-const KEEP_TOGETHER: [&str; 2] = ["groups", "hybrid"];
 
 /// A checked scenario. Coordinates are the user's, in f64.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -86,7 +68,7 @@ pub struct Scenario {
     /// `[params.*]`.
     pub params: Settings,
     /// Where one can walk.
-    pub map: FloorPlan,
+    pub map: Map,
     /// Who walks. Ids count up from 0 through these, in order.
     pub cohorts: Vec<Cohort>,
     /// Goal areas, referred to by [`Goal::Area`].
@@ -114,7 +96,7 @@ impl Scenario {
     pub fn open_with(path: impl AsRef<Path>, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
         let path = path.as_ref();
         let text =
-            read(path).map_err(|reason| ScenarioError::Unreadable { path: path.to_owned(), reason })?;
+            map::read_text(path).map_err(|reason| ScenarioError::Unreadable { path: path.to_owned(), reason })?;
         Scenario::parse_with(&text, &path.display().to_string(), path.parent(), overrides)
     }
 
@@ -145,26 +127,32 @@ impl Scenario {
 
     /// What is no mistake, and yet hardly what was meant: a sentence each.
     pub fn warnings(&self) -> Vec<String> {
-        let [among, local] = KEEP_TOGETHER;
-        let kept = |cohort: &Cohort| {
-            let own = cohort.microscale.as_ref().unwrap_or(&self.pipeline.microscale);
-            own == local || self.pipeline.mesoscale.iter().any(|model| model == among)
-        };
-        let apart = self.cohorts.iter().filter(|cohort| cohort.together && !kept(cohort));
+        let apart = self.cohorts.iter().filter(|cohort| cohort.together && !self.keeps_together(cohort));
         let warning = |cohort: &Cohort| {
             format!(
-                "cohort `{}` has together = true, which does nothing without `{among}` in pipeline.mesoscale or `{local}` \
-                 as its local model",
-                cohort.name
+                "cohort `{}` has together = true, which does nothing without `{}` in the pipeline, or as its local model",
+                cohort.name,
+                catalog::able(Ability::KeepsTogether).join("` or `"),
             )
         };
         let walled = self.walled().into_iter();
         apart.map(warning).chain(self.unused_plans()).chain(self.unused_mesoscale()).chain(walled).collect()
     }
 
-    /// Whose straight way leads through a wall, where nobody plans another.
+    fn keeps_together(&self, cohort: &Cohort) -> bool {
+        let able = catalog::able(Ability::KeepsTogether);
+        let own = cohort.microscale.as_ref().unwrap_or(&self.pipeline.microscale);
+        self.pipeline.mesoscale.iter().chain([own]).any(|model| able.contains(&model.as_str()))
+    }
+
+    /// Whether the planner looks at something.
+    fn plans_with(&self, ability: Ability) -> bool {
+        catalog::able(ability).contains(&self.pipeline.macroscale.as_str())
+    }
+
+    /// The first cohort whose straight path leads through a wall, where the planner plans no other.
     fn walled(&self) -> Option<String> {
-        if self.pipeline.macroscale != MINDS_NO_WALLS {
+        if self.plans_with(Ability::AvoidsWalls) {
             return None;
         }
         let bounds = boundary(&self.map_for_bodies());
@@ -175,50 +163,50 @@ impl Scenario {
         };
         let cohort = self.cohorts.iter().find(|cohort| cohort.agents.iter().take(TRIED).any(crosses))?;
         Some(format!(
-            "walls are in the straight way of cohort `{}`, and `{MINDS_NO_WALLS}` plans no way around them: \
-             `navmesh` as pipeline.macroscale does",
-            cohort.name
+            "walls are in the straight path of cohort `{}`, and `{}` plans none around them: `navmesh` as \
+             pipeline.macroscale does",
+            cohort.name, self.pipeline.macroscale
         ))
     }
 
-    /// Plans that keep clear of everybody are not turned.
+    /// Plans that keep clear of all other agents are not turned.
     fn unused_mesoscale(&self) -> Option<String> {
-        let unused = self.pipeline.macroscale == PLANS_AHEAD && !self.pipeline.mesoscale.is_empty();
+        let unused = self.plans_with(Ability::PlansInTime) && !self.pipeline.mesoscale.is_empty();
         unused.then(|| {
             format!(
-                "pipeline.mesoscale does nothing with `{PLANS_AHEAD}`, whose plans keep clear of everybody"
+                "pipeline.mesoscale does nothing with `{}`, whose plans keep clear of everybody",
+                self.pipeline.macroscale
             )
         })
     }
 
-    /// What only one planner looks at, where it is not the one that plans.
+    /// What only some planners look at, where none of them plans.
     fn unused_plans(&self) -> impl Iterator<Item = String> {
         let keys = [
-            ("arrive", self.cohorts.iter().any(|cohort| cohort.arrive.is_some())),
-            ("carries", self.movers.iter().any(|mover| mover.carries)),
-            ("links", !self.links.is_empty()),
+            ("arrive", Ability::PlansInTime, self.cohorts.iter().any(|cohort| cohort.arrive.is_some())),
+            ("carries", Ability::PlansInTime, self.movers.iter().any(|mover| mover.carries)),
+            ("links", Ability::PlansInTime, !self.links.is_empty()),
+            ("terrain", Ability::WeighsTerrain, !self.map.terrain.is_empty()),
         ];
-        let ground = (self.pipeline.macroscale != WEIGHS_GROUND && !self.map.terrain.is_empty())
-            .then(|| format!("`terrain` does nothing without `{WEIGHS_GROUND}` as pipeline.macroscale"));
-        let unused = self.pipeline.macroscale != PLANS_AHEAD;
-        let written = keys.into_iter().filter(move |(_, written)| unused && *written);
-        written
-            .map(|(key, _)| format!("`{key}` does nothing without `{PLANS_AHEAD}` as pipeline.macroscale"))
-            .chain(ground)
+        let unused = keys.into_iter().filter(|(_, ability, written)| *written && !self.plans_with(*ability));
+        unused.map(|(key, ability, _)| {
+            let able = catalog::able(ability).join("` or `");
+            format!("`{key}` does nothing without `{able}` as pipeline.macroscale")
+        })
     }
 
     /// The walkable area as WKT, as JuPedSim and PedPy want it: always one POLYGON, with holes.
     ///
     /// Parts of the free space where nobody starts are left out. Where agents start in several parts, or the plan has
-    /// no outline, see [`to_wkt`].
+    /// no outline, see [`map::to_wkt`].
     pub fn walkable_wkt(&self) -> String {
-        to_wkt(&self.map_for_bodies(), &self.starts(), &self.destinations())
+        map::to_wkt(&self.map_for_bodies(), &self.starts(), &self.destinations())
     }
 
     /// Where bodies can be: over gaps too, where they walk on feet.
-    pub fn map_for_bodies(&self) -> FloorPlan {
-        if self.pipeline.motion == STEPS_OVER_GAPS {
-            return FloorPlan { gaps: Vec::new(), ..self.map.clone() };
+    pub fn map_for_bodies(&self) -> Map {
+        if catalog::able(Ability::StepsOverGaps).contains(&self.pipeline.motion.as_str()) {
+            return Map { gaps: Vec::new(), ..self.map.clone() };
         }
         self.map.with_solid_gaps()
     }
@@ -245,111 +233,6 @@ impl Scenario {
 
     fn agents(&self) -> impl Iterator<Item = &AgentStart> {
         self.cohorts.iter().flat_map(|cohort| &cohort.agents)
-    }
-}
-
-/// The free space of a plan as one WKT POLYGON, because PedPy reads no other.
-///
-/// `starts` choose the part of it where several are not connected; if they stand in more than one, the walkable area is
-/// written without its obstacles, and if that is several too, its bounding box. Without a walkable area the outline is
-/// the bounding box of obstacles, walls, `starts` and `others`, grown by 5 m.
-pub fn to_wkt(plan: &FloorPlan, starts: &[DVec2], others: &[DVec2]) -> String {
-    to_wkt_with(plan, starts, others, &[])
-}
-
-/// The same, with people who stand somewhere now: they help to choose a part, and leave the outline as it is.
-pub(crate) fn to_wkt_with(plan: &FloorPlan, starts: &[DVec2], others: &[DVec2], present: &[DVec2]) -> String {
-    let walkable = plan.walkable.iter().flatten().flatten();
-    let obstacles = plan.obstacles.iter().flat_map(|(_, ring)| ring);
-    let walls = plan.walls.iter().flatten();
-    let everything = walkable.chain(obstacles).chain(walls).chain(starts).chain(others);
-    let frame = vec![frame(everything)];
-
-    let mut free = map::free_polygons(plan, &frame);
-    if free.len() > 1 {
-        let stands_in = |polygon: &Polygon| {
-            let mut places = starts.iter().chain(present);
-            places.any(|&place| map::winds_around(&polygon[0], place))
-        };
-        free.retain(stands_in);
-    }
-    if free.len() != 1 {
-        free = map::free_polygons(&FloorPlan { obstacles: Vec::new(), ..plan.clone() }, &frame);
-    }
-    if free.len() != 1 {
-        free = vec![frame];
-    }
-    wkt::write(&free)
-}
-
-/// Room around a plan that has no outline, m.
-const MARGIN: f64 = 5.0;
-
-fn frame<'a>(points: impl Iterator<Item = &'a DVec2>) -> Vec<DVec2> {
-    let (low, high) = place::bounds(points);
-    // Nothing at all: a square around zero.
-    let (low, high) = if low.x > high.x { (DVec2::ZERO, DVec2::ZERO) } else { (low, high) };
-    let (low, high) = (low - MARGIN, high + MARGIN);
-    vec![low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y)]
-}
-
-/// A scenario or a map larger than this is a mistake, such as a device file.
-const LARGEST_FILE: u64 = 1 << 30;
-
-fn read(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    std::fs::File::open(path)?.take(LARGEST_FILE + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST_FILE {
-        return Err(std::io::Error::other("larger than 1 GiB"));
-    }
-    Ok(text)
-}
-
-/// The models of the four stages, by their names in the catalog.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Pipeline {
-    /// Where to.
-    pub macroscale: String,
-    /// Among whom.
-    pub mesoscale: Vec<String>,
-    /// Which velocity now.
-    pub microscale: String,
-    /// How bodies move.
-    pub motion: String,
-}
-
-/// Where one can walk: cleaned polygons and open walls.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct FloorPlan {
-    /// The walkable area as written (outer rings and holes, cleaned); empty where the whole plane is walkable.
-    pub walkable: Vec<Vec<Vec<DVec2>>>,
-    /// Obstacles as the user named them (`obstacles[3]` where they have no name), each a ring as written but without
-    /// repeated corners. [`boundary`] resolves crossings and joins them.
-    pub obstacles: Vec<(String, Vec<DVec2>)>,
-    /// Where there is no ground: rings as written but without repeated corners.
-    pub gaps: Vec<Vec<DVec2>>,
-    /// Open walls: polylines seen from both sides.
-    pub walls: Vec<Vec<DVec2>>,
-    /// Costly ground: rings, and as how many metres one counts there.
-    pub terrain: Vec<(Vec<DVec2>, f64)>,
-}
-
-impl FloorPlan {
-    /// The plan for whoever cannot step over gaps: they are obstacles.
-    pub fn with_solid_gaps(&self) -> FloorPlan {
-        let gaps = self.gaps.iter().enumerate().map(|(index, ring)| (format!("gaps[{index}]"), ring.clone()));
-        let obstacles = self.obstacles.iter().cloned().chain(gaps).collect();
-        FloorPlan { obstacles, gaps: Vec::new(), ..self.clone() }
-    }
-
-    /// Does what an event does to the map. Says whether it changes it.
-    pub(crate) fn change(&mut self, action: &Action) -> bool {
-        match action {
-            Action::AddObstacle { name, polygon } => self.obstacles.push((name.clone(), polygon.clone())),
-            Action::RemoveObstacle(name) => self.obstacles.retain(|(other, _)| other != name),
-            Action::Retarget { .. } => return false,
-        }
-        true
     }
 }
 
@@ -416,19 +299,6 @@ pub struct Mover {
     pub carries: bool,
 }
 
-/// A jump over what cannot be walked on.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Link {
-    /// m.
-    pub from: DVec2,
-    /// m.
-    pub to: DVec2,
-    /// As how many metres of walking it counts when ways are planned.
-    pub cost: f64,
-    /// Whether it leads back too.
-    pub both_ways: bool,
-}
-
 /// Something that happens once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
@@ -446,7 +316,7 @@ pub enum Action {
     AddObstacle {
         /// What to call it.
         name: String,
-        /// Its ring, as in [`FloorPlan::obstacles`].
+        /// Its ring, as in [`Map::obstacles`].
         polygon: Vec<DVec2>,
     },
     /// Takes an obstacle away, by name.
@@ -458,4 +328,16 @@ pub enum Action {
         /// One goal per member.
         goals: Vec<Goal>,
     },
+}
+
+impl Action {
+    /// Does to a map what it will do. Says whether it changes it.
+    pub(crate) fn change(&self, map: &mut Map) -> bool {
+        match self {
+            Action::AddObstacle { name, polygon } => map.obstacles.push((name.clone(), polygon.clone())),
+            Action::RemoveObstacle(name) => map.obstacles.retain(|(other, _)| other != name),
+            Action::Retarget { .. } => return false,
+        }
+        true
+    }
 }

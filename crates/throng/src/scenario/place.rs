@@ -1,8 +1,6 @@
 //! Where agents stand at the start.
 
-use super::FloorPlan;
-use super::map::{self, Boundary};
-use super::region::Region;
+use crate::map::{self, Boundary, Map, Region, bounds};
 use glam::DVec2;
 use std::collections::HashMap;
 use throng_core::rng::{self, Purpose, Stream};
@@ -191,10 +189,5 @@ fn lattice(area: &[DVec2], radius: f64) -> Vec<DVec2> {
 }
 
 pub(super) fn outline(area: &[DVec2]) -> Boundary {
-    map::boundary(&FloorPlan { walkable: vec![vec![area.to_vec()]], ..FloorPlan::default() })
-}
-
-pub(super) fn bounds<'a>(points: impl IntoIterator<Item = &'a DVec2>) -> (DVec2, DVec2) {
-    let grow = |(low, high): (DVec2, DVec2), point: &DVec2| (low.min(*point), high.max(*point));
-    points.into_iter().fold((DVec2::MAX, DVec2::MIN), grow)
+    map::boundary(&Map { walkable: vec![vec![area.to_vec()]], ..Map::default() })
 }

@@ -5,7 +5,7 @@ use glam::{DVec2, Vec2};
 use std::collections::BTreeMap;
 use throng::checkpoint::Checkpoint;
 use throng::metrics::Metrics;
-use throng::scenario::{Region, boundary};
+use throng::map::{Region, boundary};
 use throng::{Scenario, Simulation};
 use throng_core::geom::det;
 use throng_core::space::Wall;
@@ -78,7 +78,7 @@ fn sane(simulation: &Simulation, scenario: &Scenario) -> Verdict {
     if simulation.put_aside() > 0 {
         return Err(format!("{} agents were put aside", simulation.put_aside()));
     }
-    let gone = simulation.world().gone.len();
+    let gone = simulation.departed().len();
     if frame.len() + gone != scenario.agent_count() {
         return Err(format!(
             "{} agents are here and {gone} gone, of {}",
@@ -97,7 +97,7 @@ fn places(simulation: &Simulation) -> BTreeMap<u32, Vec2> {
 
 /// Whoever an obstacle has come down on was put beside it.
 fn forget_caught(before: &mut BTreeMap<u32, Vec2>, simulation: &Simulation) {
-    let region = Region::new(&boundary(simulation.floor_plan()));
+    let region = Region::new(&boundary(simulation.map()));
     let origin = simulation.frame().origin;
     before.retain(|_, place| {
         let place = origin + place.as_dvec2();
@@ -162,7 +162,8 @@ fn saved(simulation: &Simulation, scenario: &Scenario) -> Result<Simulation, Str
     }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("case");
-    Checkpoint::of(simulation, Metrics::default(), None).save(&path).map_err(|error| error.to_string())?;
+    let checkpoint = Checkpoint::of(simulation, Metrics::default(), None);
+    checkpoint.and_then(|checkpoint| checkpoint.save(&path)).map_err(|error| error.to_string())?;
     let resumed = Checkpoint::load(&path).and_then(|checkpoint| checkpoint.resume(2));
     resumed.map_err(|error| error.to_string())
 }

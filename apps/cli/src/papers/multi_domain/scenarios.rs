@@ -12,7 +12,7 @@ use std::time::Instant;
 use throng::geom::segments_meet;
 use throng::metrics::Metrics;
 use throng::scenario::Overrides;
-use throng::simulation::Served;
+use throng::planning::TaskRecord;
 use throng::{Scenario, Simulation, builtin};
 
 const TABLE: &str = "Scenarios: runs in which all arrive in time and nobody collides";
@@ -132,7 +132,7 @@ fn go(name: &str, seed: u64, alone: bool) -> anyhow::Result<Run> {
     let mut metrics = Metrics::default();
     let (mut bytes, mut walls_crossed) = (0, 0);
     // Whoever steps onto a platform crosses the edge of the floor.
-    let has_platforms = simulation.world().movers.iter().any(|mover| mover.carries);
+    let has_platforms = simulation.world().movers().iter().any(|mover| mover.carries);
     while !simulation.is_done() {
         let before = places(&simulation);
         simulation.step();
@@ -211,7 +211,7 @@ fn frames(
         let before = simulation.timings().total.macroscale;
         simulation.step();
         times.push((simulation.timings().total.macroscale - before).as_secs_f64() * 1e3);
-        tasks.push(simulation.served().iter().fold([0.0; 5], add));
+        tasks.push(simulation.serviced().iter().fold([0.0; 5], add));
     }
     let mut sorted = times.clone();
     sorted.sort_by(f64::total_cmp);
@@ -233,7 +233,7 @@ fn frames(
     Ok(())
 }
 
-fn add(sum: [f32; 5], served: &Served) -> [f32; 5] {
+fn add(sum: [f32; 5], served: &TaskRecord) -> [f32; 5] {
     std::array::from_fn(|task| sum[task] + served.took[task])
 }
 

@@ -6,8 +6,9 @@ use super::{Checker, LONGEST_TIME};
 use crate::scenario::error::known;
 use crate::scenario::file::{EventFile, NamedObstacle, RetargetFile};
 use crate::scenario::path::KeyPath;
-use crate::scenario::place::bounds;
-use crate::scenario::{Action, Cohort, Event, FloorPlan, map};
+use crate::map::bounds;
+use crate::map::{self, Map};
+use crate::scenario::{Action, Cohort, Event};
 use glam::DVec2;
 use std::collections::BTreeSet;
 use throng_core::params::Limit;
@@ -30,7 +31,7 @@ impl Plan {
 
 impl Checker<'_> {
     /// Sorted by time; obstacles must be there when they are removed.
-    pub(super) fn events(&mut self, map: &FloorPlan) -> Vec<(f64, Plan)> {
+    pub(super) fn events(&mut self, map: &Map) -> Vec<(f64, Plan)> {
         let mut order: Vec<(usize, &EventFile)> = self.file.events.iter().enumerate().collect();
         order.sort_by(|(_, a), (_, b)| a.at.total_cmp(&b.at));
         let mut present: BTreeSet<String> = map.obstacles.iter().map(|(name, _)| name.clone()).collect();
@@ -40,7 +41,7 @@ impl Checker<'_> {
             self.number(&path.then("at"), event.at, Limit::from(0.0).up_to(LONGEST_TIME));
             let plan = self.event(&path, event, &mut present)?;
             if let Plan::Ready(action) = &plan {
-                now.change(action);
+                action.change(&mut now);
                 self.leaves_room(&path, &now, action);
             }
             Some((event.at, plan))
@@ -76,7 +77,7 @@ impl Checker<'_> {
     }
 
     /// An obstacle must not cover all that is left of a walkable area.
-    fn leaves_room(&mut self, path: &KeyPath, now: &FloorPlan, action: &Action) {
+    fn leaves_room(&mut self, path: &KeyPath, now: &Map, action: &Action) {
         let Action::AddObstacle { name, .. } = action else { return };
         // Joining polygons takes long on a large map, and only those that reach all around can cover it.
         let (low, high) = bounds(now.walkable.iter().flatten().flatten());
@@ -128,7 +129,7 @@ impl Checker<'_> {
         plans: Vec<(f64, Plan)>,
         drafts: &[Draft<'_>],
         cohorts: &[Cohort],
-        map: &FloorPlan,
+        map: &Map,
         areas: &mut Vec<Vec<DVec2>>,
     ) -> Vec<Event> {
         if !self.report.is_empty() {
@@ -151,7 +152,7 @@ impl Checker<'_> {
                     Action::Retarget { cohort, goals }
                 }
             };
-            now.change(&action);
+            action.change(&mut now);
             events.push(Event { at, action });
         }
         events

@@ -2,11 +2,11 @@
 
 use super::values::{show, within_reach};
 use super::{Checker, FARTHEST};
-use crate::scenario::FloorPlan;
+use crate::map::Map;
 use crate::scenario::file::ObstacleFile;
-use crate::scenario::map;
+use crate::map;
 use crate::scenario::path::KeyPath;
-use crate::scenario::wkt;
+use crate::map::wkt;
 use glam::DVec2;
 use std::collections::BTreeSet;
 use throng_core::params::Limit;
@@ -15,7 +15,7 @@ use throng_core::params::Limit;
 const DEAREST_GROUND: f64 = 1000.0;
 
 impl Checker<'_> {
-    pub(super) fn map(&mut self) -> FloorPlan {
+    pub(super) fn map(&mut self) -> Map {
         let path = KeyPath::top("map");
         let (walkable, lines) = self.walkable(&path.then("walkable"));
         let obstacles = self.obstacles(&path.then("obstacles"));
@@ -30,7 +30,7 @@ impl Checker<'_> {
             walls.push(line);
         }
         let terrain = self.terrain(&path.then("terrain"));
-        let plan = FloorPlan { walkable, obstacles, gaps, walls, terrain };
+        let plan = Map { walkable, obstacles, gaps, walls, terrain };
         if self.report.is_empty() {
             self.not_blocked(&plan.with_solid_gaps());
         }
@@ -99,13 +99,13 @@ impl Checker<'_> {
         terrain
     }
 
-    fn not_blocked(&mut self, plan: &FloorPlan) {
+    fn not_blocked(&mut self, plan: &Map) {
         if !map::boundary(plan).is_blocked() {
             return;
         }
         let alone = |(name, ring): &&(String, Vec<DVec2>)| {
             let obstacles = vec![(name.clone(), ring.clone())];
-            map::boundary(&FloorPlan { obstacles, ..plan.clone() }).is_blocked()
+            map::boundary(&Map { obstacles, ..plan.clone() }).is_blocked()
         };
         let who = match plan.obstacles.iter().find(alone) {
             Some((name, _)) => format!("obstacle `{name}` covers"),

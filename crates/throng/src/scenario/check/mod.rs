@@ -115,10 +115,11 @@ impl<'a> Checker<'a> {
 
     fn params(&mut self, written: &ParamsFile, path: &KeyPath) -> Settings {
         let mut settings = Settings::new();
+        let blocks = catalog::blocks();
         for (name, values) in written {
             let path = path.then(name);
-            let Some(block) = catalog::blocks().iter().find(|block| block.name == name) else {
-                let names = catalog::blocks().iter().map(|block| block.name);
+            let Some(block) = blocks.iter().find(|block| block.name == name) else {
+                let names = blocks.iter().map(|block| block.name);
                 self.report.say(&path, format!("unknown block `{name}`; {}", known(name, names)));
                 continue;
             };

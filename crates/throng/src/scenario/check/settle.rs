@@ -4,11 +4,14 @@ use super::cohorts::{Draft, Target};
 use super::values::{show, within_reach};
 use super::{Checker, FARTHEST};
 use crate::scenario::file::OnArrival;
-use crate::scenario::map;
+use crate::map;
 use crate::scenario::path::KeyPath;
-use crate::scenario::place::{Layout, Scatter, Standing, bounds, jittered, outline};
-use crate::scenario::region::Region;
-use crate::scenario::{AgentStart, Cohort, FloorPlan, Goal, Link};
+use crate::crowd::default_max_speed;
+use crate::map::bounds;
+use crate::scenario::place::{Layout, Scatter, Standing, jittered, outline};
+use crate::map::Region;
+use crate::map::Map;
+use crate::scenario::{AgentStart, Cohort, Goal, Link};
 use glam::DVec2;
 use std::collections::BTreeSet;
 use throng_core::rng::{self, Purpose};
@@ -17,7 +20,7 @@ impl Checker<'_> {
     /// Gives every agent its place, its goal and its figures.
     pub(super) fn settle(
         &mut self,
-        map: &FloorPlan,
+        map: &Map,
         drafts: &[Draft<'_>],
         areas: &mut Vec<Vec<DVec2>>,
     ) -> Vec<Cohort> {
@@ -51,7 +54,7 @@ impl Checker<'_> {
     }
 
     /// What no event takes away from a map.
-    fn lasting(&self, map: &FloorPlan) -> Lasting {
+    fn lasting(&self, map: &Map) -> Lasting {
         let removed = self.file.events.iter().filter_map(|event| event.remove_obstacle.as_deref());
         Lasting::new(map, removed)
     }
@@ -86,7 +89,7 @@ impl Checker<'_> {
     /// Listed places first, so that those who are scattered can keep clear of everyone.
     fn places(
         &mut self,
-        map: &FloorPlan,
+        map: &Map,
         region: &Region,
         drafts: &[Draft<'_>],
         radii: &[Vec<f64>],
@@ -138,7 +141,7 @@ impl Checker<'_> {
 
 // Agents on the map.
 impl Checker<'_> {
-    fn starts_are_free(&mut self, draft: &Draft<'_>, places: &[DVec2], map: &FloorPlan, region: &Region) {
+    fn starts_are_free(&mut self, draft: &Draft<'_>, places: &[DVec2], map: &Map, region: &Region) {
         for (index, &place) in places.iter().enumerate() {
             let Some(complaint) = trouble(place, map, region) else { continue };
             let path = draft.path.then("place");
@@ -154,7 +157,7 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn links_are_free(&mut self, links: &[Link], map: &FloorPlan) {
+    pub(super) fn links_are_free(&mut self, links: &[Link], map: &Map) {
         if links.is_empty() {
             return;
         }
@@ -206,13 +209,13 @@ impl Checker<'_> {
 
 /// What stays on the map for good.
 pub(super) struct Lasting {
-    map: FloorPlan,
+    map: Map,
     pub region: Region,
 }
 
 impl Lasting {
     /// The map without the obstacles that an event will take away: a goal may wait behind a barrier.
-    pub(super) fn new<'n>(map: &FloorPlan, removed: impl Iterator<Item = &'n str>) -> Lasting {
+    pub(super) fn new<'n>(map: &Map, removed: impl Iterator<Item = &'n str>) -> Lasting {
         let removed: BTreeSet<&str> = removed.collect();
         let mut map = map.clone();
         map.obstacles.retain(|(name, _)| !removed.contains(name.as_str()));
@@ -225,7 +228,7 @@ impl Lasting {
 const SMALLEST_GOAL: f64 = 1e-6;
 
 /// Why nobody can be at a point.
-fn trouble(place: DVec2, map: &FloorPlan, region: &Region) -> Option<String> {
+fn trouble(place: DVec2, map: &Map, region: &Region) -> Option<String> {
     if !within_reach(place) {
         return Some(format!("beyond {FARTHEST:e} m"));
     }
@@ -287,9 +290,4 @@ pub(super) fn goals(
             vec![Goal::Area(areas.len() as u32 - 1); starts.len()]
         }
     }
-}
-
-/// People who like to walk fast can walk faster; everyone can hurry a little.
-fn default_max_speed(preferred_speed: f64) -> f64 {
-    (1.35 * preferred_speed).max(1.8)
 }

@@ -1,7 +1,6 @@
 //! Well-known text: reads areas and lines, writes areas.
 
-use super::drawing::Drawing;
-use super::map::Polygon;
+use super::{Drawing, Polygon};
 use glam::DVec2;
 use std::fmt::Write;
 
@@ -10,7 +9,7 @@ const DEEPEST: usize = 32;
 const KINDS: &str = "POLYGON, MULTIPOLYGON, LINESTRING, MULTILINESTRING, GEOMETRYCOLLECTION";
 
 /// Reads polygons (areas) and line strings (walls), also inside collections. Heights and measures are ignored.
-pub(super) fn parse(text: &str) -> Result<Drawing, String> {
+pub(crate) fn parse(text: &str) -> Result<Drawing, String> {
     let mut reader = Reader { text, at: 0, drawing: Drawing::default() };
     reader.skip_space();
     if reader.text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("SRID=")) {
@@ -156,7 +155,7 @@ impl<'a> Reader<'a> {
 }
 
 /// `POLYGON ((...), (...))` for one polygon, else a `MULTIPOLYGON`.
-pub(super) fn write(polygons: &[Polygon]) -> String {
+pub(crate) fn write(polygons: &[Polygon]) -> String {
     match polygons {
         [] => "POLYGON EMPTY".into(),
         [polygon] => format!("POLYGON {}", polygon_body(polygon)),

@@ -1,7 +1,7 @@
 //! Answers quickly whether a point is free, and how much room there is around it.
 
-use super::map::{Boundary, closest_on_segment, distance_to_segment};
-use super::place::bounds;
+use super::boundary::{Boundary, closest_on_segment, distance_to_segment};
+use super::bounds;
 use glam::DVec2;
 
 /// A point this close to a boundary counts as free, m: a goal may lie on a wall.
@@ -187,7 +187,7 @@ impl Bands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{FloorPlan, map};
+    use crate::map::{Map, boundary, winds_around};
 
     fn square(x: f64, y: f64, side: f64) -> Vec<DVec2> {
         [(0.0, 0.0), (side, 0.0), (side, side), (0.0, side)].map(|(dx, dy)| DVec2::new(x + dx, y + dy)).into()
@@ -201,18 +201,18 @@ mod tests {
 
     #[test]
     fn agrees_with_the_meaning_of_the_plan() {
-        let plan = FloorPlan {
+        let plan = Map {
             walkable: vec![vec![square(0.0, 0.0, 10.0), square(7.0, 7.0, 1.0)]],
             obstacles: vec![("a".into(), square(2.0, 2.0, 2.0)), ("b".into(), square(9.0, -1.0, 3.0))],
-            ..FloorPlan::default()
+            ..Map::default()
         };
-        let region = Region::new(&map::boundary(&plan));
+        let region = Region::new(&boundary(&plan));
         for x in -10..120 {
             for y in -10..120 {
                 let point = DVec2::new(f64::from(x) / 10.0 + 0.03, f64::from(y) / 10.0 + 0.07);
-                let free = map::winds_around(&plan.walkable[0][0], point)
-                    && !map::winds_around(&plan.walkable[0][1], point)
-                    && !plan.obstacles.iter().any(|(_, ring)| map::winds_around(ring, point));
+                let free = winds_around(&plan.walkable[0][0], point)
+                    && !winds_around(&plan.walkable[0][1], point)
+                    && !plan.obstacles.iter().any(|(_, ring)| winds_around(ring, point));
                 assert_eq!(region.is_free(point), free, "{point}");
             }
         }
@@ -224,13 +224,13 @@ mod tests {
     /// A room of 10 m, a block in it, a wall in it, and places on and in all of them.
     #[test]
     fn the_closest_room_is_found_beside_walls_and_in_corners() {
-        let plan = FloorPlan {
+        let plan = Map {
             walkable: vec![vec![square(0.0, 0.0, 10.0)]],
             obstacles: vec![("a".into(), square(2.0, 2.0, 2.0))],
             walls: vec![vec![DVec2::new(7.0, 2.0), DVec2::new(7.0, 8.0)]],
-            ..FloorPlan::default()
+            ..Map::default()
         };
-        let region = Region::new(&map::boundary(&plan));
+        let region = Region::new(&boundary(&plan));
         for (from, to) in [
             ((5.0, 5.0), (5.0, 5.0)),
             ((0.0, 5.0), (0.25, 5.0)),
@@ -243,8 +243,8 @@ mod tests {
             assert!(found.distance(DVec2::from(to)) < 1e-3, "{from:?}: {found}");
         }
         assert!(region.has_room(region.closest_room(DVec2::new(7.0, 5.0), 0.25).unwrap(), 0.249));
-        let narrow = FloorPlan { walkable: vec![vec![square(0.0, 0.0, 0.3)]], ..FloorPlan::default() };
-        let narrow = Region::new(&map::boundary(&narrow));
+        let narrow = Map { walkable: vec![vec![square(0.0, 0.0, 0.3)]], ..Map::default() };
+        let narrow = Region::new(&boundary(&narrow));
         assert!(narrow.is_free(narrow.closest_room(DVec2::new(0.0, 0.1), 0.25).unwrap()));
         let nowhere = Boundary { bounded: true, ..Boundary::default() };
         assert_eq!(Region::new(&nowhere).closest_room(DVec2::ZERO, 0.25), None);
@@ -252,12 +252,12 @@ mod tests {
 
     #[test]
     fn an_open_wall_through_an_obstacle_is_not_free_inside_it() {
-        let plan = FloorPlan {
+        let plan = Map {
             obstacles: vec![("a".into(), square(2.0, 2.0, 2.0))],
             walls: vec![vec![DVec2::new(0.0, 3.0), DVec2::new(6.0, 3.0)]],
-            ..FloorPlan::default()
+            ..Map::default()
         };
-        let region = Region::new(&map::boundary(&plan));
+        let region = Region::new(&boundary(&plan));
         assert!(region.is_free(DVec2::new(1.0, 3.0)) && region.is_free(DVec2::new(2.0, 3.0)));
         assert!(!region.is_free(DVec2::new(3.0, 3.0)));
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Time spent in each part of a step.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct StageTimes {
-    /// Scenario events.
+    /// Edits, and what they leave to be done.
     pub events: Duration,
     /// Where to?
     pub macroscale: Duration,
@@ -50,17 +50,16 @@ pub struct Timings {
 
 const BUCKETS: usize = 256;
 
-pub(super) struct Clock<'a> {
-    timings: &'a mut Timings,
+/// Times one step.
+pub(crate) struct Clock {
     begin: Instant,
     last: Instant,
 }
 
 impl Timings {
-    pub(super) fn start(&mut self, agents: usize) -> Clock<'_> {
-        self.agent_steps += agents as u64;
+    pub(crate) fn start(&self) -> Clock {
         let now = Instant::now();
-        Clock { timings: self, begin: now, last: now }
+        Clock { begin: now, last: now }
     }
 
     /// Sum over all stages and steps.
@@ -81,20 +80,26 @@ impl Timings {
     }
 }
 
-impl Clock<'_> {
-    pub(super) fn lap(&mut self, stage: impl FnOnce(&mut StageTimes) -> &mut Duration) {
+impl Clock {
+    /// Counts the time since the last lap for a stage.
+    pub(crate) fn lap(
+        &mut self,
+        timings: &mut Timings,
+        stage: impl FnOnce(&mut StageTimes) -> &mut Duration,
+    ) {
         let now = Instant::now();
-        *stage(&mut self.timings.total) += now - self.last;
+        *stage(&mut timings.total) += now - self.last;
         self.last = now;
     }
-}
 
-impl Drop for Clock<'_> {
-    fn drop(&mut self) {
+    /// The last lap, and the whole step.
+    pub(crate) fn finish(mut self, timings: &mut Timings, agents: usize) {
+        self.lap(timings, |times| &mut times.commit);
         let us = (self.last - self.begin).as_secs_f64() * 1e6;
         let bucket = (us.max(1.0).log2() * 8.0).ceil() as usize;
-        self.timings.buckets.resize(BUCKETS, 0);
-        self.timings.buckets[bucket.min(BUCKETS - 1)] += 1;
-        self.timings.steps += 1;
+        timings.buckets.resize(BUCKETS, 0);
+        timings.buckets[bucket.min(BUCKETS - 1)] += 1;
+        timings.steps += 1;
+        timings.agent_steps += agents as u64;
     }
 }

@@ -5,7 +5,7 @@
 //! where edges cross, come from the grid. The grid hangs on the user's own zero and reaches past 1e9 m, so a map in
 //! UTM coordinates needs no shift and an obstacle added later falls on the same grid.
 
-use super::FloorPlan;
+use super::Map;
 use glam::DVec2;
 use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay::{IntOverlayOptions, Overlay};
@@ -43,7 +43,7 @@ impl Boundary {
 ///
 /// Self-crossing rings cover what they wind around. Overlapping and touching obstacles become one. Rings without an
 /// area become open walls; single points vanish.
-pub fn boundary(plan: &FloorPlan) -> Boundary {
+pub fn boundary(plan: &Map) -> Boundary {
     let mut grid = Grid::default();
     let free = free_space(plan, &mut grid);
     let bounded = !plan.walkable.is_empty();
@@ -56,7 +56,7 @@ pub fn boundary(plan: &FloorPlan) -> Boundary {
 }
 
 /// The walkable area without the obstacles, as polygons; where there is no walkable area, the obstacles themselves.
-fn free_space(plan: &FloorPlan, grid: &mut Grid) -> Shapes {
+fn free_space(plan: &Map, grid: &mut Grid) -> Shapes {
     let obstacles = solid(plan.obstacles.iter().map(|(_, ring)| ring), grid);
     if plan.walkable.is_empty() {
         return obstacles;
@@ -86,14 +86,14 @@ fn solid<'a>(rings: impl Iterator<Item = &'a Vec<DVec2>>, grid: &mut Grid) -> Sh
 }
 
 /// Cleans walkable polygons for good: simple outer rings counter-clockwise, holes clockwise, none overlapping.
-pub(super) fn clean_polygons(polygons: &[Polygon]) -> Vec<Polygon> {
+pub(crate) fn clean_polygons(polygons: &[Polygon]) -> Vec<Polygon> {
     let mut grid = Grid::default();
     let shapes = walkable(polygons, &mut grid);
     polygons_of(shapes, &grid)
 }
 
 /// The free space of a plan as polygons, outer rings counter-clockwise. `outline` stands for a missing walkable area.
-pub(super) fn free_polygons(plan: &FloorPlan, outline: &Polygon) -> Vec<Polygon> {
+pub(crate) fn free_polygons(plan: &Map, outline: &Polygon) -> Vec<Polygon> {
     let mut plan = plan.clone();
     if plan.walkable.is_empty() {
         plan.walkable = vec![outline.clone()];
@@ -104,7 +104,7 @@ pub(super) fn free_polygons(plan: &FloorPlan, outline: &Polygon) -> Vec<Polygon>
 }
 
 /// The part of a ring that is free, m².
-pub(super) fn free_area(plan: &FloorPlan, ring: &Vec<DVec2>) -> f64 {
+pub(crate) fn free_area(plan: &Map, ring: &Vec<DVec2>) -> f64 {
     let mut grid = Grid::default();
     let area = solid(std::iter::once(ring), &mut grid);
     let free = free_space(plan, &mut grid);
@@ -123,7 +123,7 @@ fn polygons_of(shapes: Shapes, grid: &Grid) -> Vec<Polygon> {
 }
 
 /// The open walls of a plan, and what remains of rings without an area. Sorted, and no piece twice.
-fn walls(plan: &FloorPlan, grid: &mut Grid) -> Vec<[DVec2; 2]> {
+fn walls(plan: &Map, grid: &mut Grid) -> Vec<[DVec2; 2]> {
     let lines = plan.walls.iter().flat_map(|line| line.windows(2).map(|pair| [pair[0], pair[1]]));
     let holes = plan.walkable.iter().flat_map(|polygon| polygon.iter().skip(1));
     let rings = plan.obstacles.iter().map(|(_, ring)| ring).chain(holes);
@@ -227,11 +227,11 @@ fn is_off(corner: DVec2, a: DVec2, b: DVec2) -> bool {
     distance_to_segment(corner, a, b) > COLLINEAR
 }
 
-pub(super) fn distance_to_segment(point: DVec2, a: DVec2, b: DVec2) -> f64 {
+pub(crate) fn distance_to_segment(point: DVec2, a: DVec2, b: DVec2) -> f64 {
     point.distance(closest_on_segment(point, a, b))
 }
 
-pub(super) fn closest_on_segment(point: DVec2, a: DVec2, b: DVec2) -> DVec2 {
+pub(crate) fn closest_on_segment(point: DVec2, a: DVec2, b: DVec2) -> DVec2 {
     let along = b - a;
     let length = along.length_squared();
     let share = if length > 0.0 { ((point - a).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
@@ -239,7 +239,7 @@ pub(super) fn closest_on_segment(point: DVec2, a: DVec2, b: DVec2) -> DVec2 {
 }
 
 /// Whether two segments cross. Those that only touch do not.
-pub(super) fn cross([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> bool {
+pub(crate) fn cross([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> bool {
     let side = |a: DVec2, b: DVec2, point: DVec2| (b - a).perp_dot(point - a);
     side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0
 }
@@ -294,7 +294,7 @@ pub fn signed_area(ring: &[DVec2]) -> f64 {
 }
 
 /// Drops repeated corners, among them the last one where it repeats the first.
-pub(super) fn without_repeats(points: &[DVec2]) -> Vec<DVec2> {
+pub(crate) fn without_repeats(points: &[DVec2]) -> Vec<DVec2> {
     let mut ring = points.to_vec();
     ring.dedup();
     while ring.len() > 1 && ring.first() == ring.last() {
@@ -304,14 +304,14 @@ pub(super) fn without_repeats(points: &[DVec2]) -> Vec<DVec2> {
 }
 
 /// Drops repeated corners of an open line.
-pub(super) fn without_repeats_open(points: &[DVec2]) -> Vec<DVec2> {
+pub(crate) fn without_repeats_open(points: &[DVec2]) -> Vec<DVec2> {
     let mut line = points.to_vec();
     line.dedup();
     line
 }
 
 /// Whether a ring winds around a point.
-pub(super) fn winds_around(ring: &[DVec2], point: DVec2) -> bool {
+pub(crate) fn winds_around(ring: &[DVec2], point: DVec2) -> bool {
     let turn = |[a, b]: [DVec2; 2]| {
         let left = (b - a).perp_dot(point - a);
         if a.y <= point.y && b.y > point.y && left > 0.0 {

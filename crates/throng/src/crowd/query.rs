@@ -1,0 +1,313 @@
+//! Questions to a crowd. None of them changes anything, and none runs a stage.
+
+use super::agent::{AgentId, CohortId, MoverId};
+use super::apply::check_number;
+use super::edit::EditError;
+use super::floor::is_within_reach;
+use super::{Crowd, local};
+use crate::metrics::{self, Overlaps};
+use glam::{DVec2, Vec2};
+use std::ops::Deref;
+use throng_core::world::{Agents, Departure, Status};
+use throng_macroscale::multi_domain::TaskRecord;
+
+/// One agent of a crowd, to be looked at.
+#[derive(Clone, Copy)]
+pub struct AgentRef<'a> {
+    crowd: &'a Crowd,
+    row: usize,
+}
+
+/// Everything of all agents as slices, in one order of rows; see [`Agents`] for what there is. Positions and goals are m from
+/// `origin`.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns<'a> {
+    /// What must be added for the caller's coordinates.
+    pub origin: DVec2,
+    agents: &'a Agents,
+}
+
+impl Deref for Columns<'_> {
+    type Target = Agents;
+
+    fn deref(&self) -> &Agents {
+        self.agents
+    }
+}
+
+/// A path between two places, both ends included. Without points where there is none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Path(Vec<DVec2>);
+
+impl Path {
+    /// Whether there is a path.
+    pub fn is_found(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Its length, m.
+    pub fn length(&self) -> f64 {
+        self.0.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
+    }
+}
+
+impl Deref for Path {
+    type Target = [DVec2];
+
+    fn deref(&self) -> &[DVec2] {
+        &self.0
+    }
+}
+
+impl Crowd {
+    /// How many agents are present.
+    pub fn len(&self) -> usize {
+        self.world.agents.len()
+    }
+
+    /// Whether no agent is present.
+    pub fn is_empty(&self) -> bool {
+        self.world.agents.is_empty()
+    }
+
+    /// Every agent that is present, in the engine's order.
+    pub fn agents(&self) -> impl ExactSizeIterator<Item = AgentRef<'_>> {
+        (0..self.len()).map(|row| AgentRef { crowd: self, row })
+    }
+
+    /// One agent.
+    pub fn agent(&self, agent: AgentId) -> Result<AgentRef<'_>, EditError> {
+        Ok(AgentRef { crowd: self, row: self.row(agent)? })
+    }
+
+    /// Whether the agent of a handle is present.
+    pub fn contains(&self, agent: AgentId) -> bool {
+        self.row(agent).is_ok()
+    }
+
+    /// Where an agent is, m.
+    pub fn position(&self, agent: AgentId) -> Result<DVec2, EditError> {
+        Ok(self.agent(agent)?.position())
+    }
+
+    /// An agent's velocity, m/s.
+    pub fn velocity(&self, agent: AgentId) -> Result<DVec2, EditError> {
+        Ok(self.agent(agent)?.velocity())
+    }
+
+    /// Where an agent looks, as a unit vector.
+    pub fn heading(&self, agent: AgentId) -> Result<DVec2, EditError> {
+        Ok(self.agent(agent)?.heading())
+    }
+
+    /// What an agent is doing.
+    pub fn status(&self, agent: AgentId) -> Result<Status, EditError> {
+        Ok(self.agent(agent)?.status())
+    }
+
+    /// Where an agent wants to be, m.
+    pub fn goal(&self, agent: AgentId) -> Result<DVec2, EditError> {
+        Ok(self.agent(agent)?.goal())
+    }
+
+    /// Everything of all agents as slices, for copies in one go.
+    pub fn columns(&self) -> Columns<'_> {
+        Columns { origin: self.world.origin, agents: &self.world.agents }
+    }
+
+    /// The agents whose middles are within a radius of a place, m, nearest first.
+    pub fn neighbors(&self, place: impl Into<DVec2>, radius: f64) -> Vec<AgentId> {
+        let (place, radius) = (local(place.into(), self.world.origin), radius as f32);
+        let mut found: Vec<(f32, u32, u32)> = Vec::new();
+        let agents = &self.world.agents;
+        let mut test = |row: usize| {
+            let distance = place.distance_squared(Vec2::new(agents.x[row], agents.y[row]));
+            if distance <= radius * radius {
+                found.push((distance, agents.id[row], agents.slot[row]));
+            }
+        };
+        // Between a change and the next step the index is not up to date.
+        if self.world.is_sorted() && radius.is_finite() {
+            self.world.view().cells.runs(place.x, place.y, radius, |from, to| {
+                (from..to).for_each(&mut test);
+                radius
+            });
+        } else {
+            (0..agents.len()).for_each(test);
+        }
+        found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        found.into_iter().map(|(_, _, slot)| self.handle(slot)).collect()
+    }
+
+    /// Whether a place is free: within the walkable area, and in no obstacle.
+    pub fn is_walkable(&self, place: impl Into<DVec2>) -> bool {
+        let place = place.into();
+        is_within_reach(place) && self.floor.placement(self.world.origin).is_free(place)
+    }
+
+    /// Simulated time, s.
+    pub fn time(&self) -> f64 {
+        self.world.time()
+    }
+
+    /// How many steps have been taken.
+    pub fn steps(&self) -> u64 {
+        self.world.step
+    }
+
+    /// The agents that have left since the last step began: arrived and gone, or despawned.
+    pub fn departures(&self) -> &[Departure] {
+        self.world.departures()
+    }
+
+    /// Where a body that avoids nobody is, m.
+    pub fn mover_position(&self, mover: MoverId) -> Result<DVec2, EditError> {
+        let state = self.world.movers()[self.mover_index(mover)?].state(self.time(), self.world.dt());
+        Ok(self.world.origin + state.position.as_dvec2())
+    }
+
+    /// What a cohort is called.
+    pub fn cohort_name(&self, cohort: CohortId) -> Option<&str> {
+        self.cohort_names.get(usize::from(cohort.0)).map(String::as_str)
+    }
+
+    /// What cohorts are called.
+    pub fn cohort_names(&self) -> &[String] {
+        &self.cohort_names
+    }
+
+    /// The numbers of agents that had no path to their goals in the last step, ascending.
+    pub fn unreachable(&self) -> &[u32] {
+        self.stages.macroscale.unreachable()
+    }
+
+    /// The shortest path between two places for a body of 0.25 m, as the planner finds it: the straight line where it plans
+    /// none.
+    pub fn path(&self, from: impl Into<DVec2>, to: impl Into<DVec2>) -> Result<Path, EditError> {
+        self.path_for(from, to, 0.25)
+    }
+
+    /// The same for a body of a radius, m.
+    pub fn path_for(
+        &self,
+        from: impl Into<DVec2>,
+        to: impl Into<DVec2>,
+        radius: f64,
+    ) -> Result<Path, EditError> {
+        let (from, to, origin) = (from.into(), to.into(), self.world.origin);
+        self.floor.check_free("start of a path", from, origin)?;
+        self.floor.check_free("end of a path", to, origin)?;
+        check_number("radius", radius, 0.0)?;
+        let (local_from, local_to) = (local(from, origin), local(to, origin));
+        let path = self.stages.macroscale.path(self.world.view(), local_from, local_to, radius as f32);
+        let Some(path) = path else { return Ok(Path::default()) };
+        let mut points: Vec<DVec2> = path.iter().map(|place| origin + place.as_dvec2()).collect();
+        // As the caller gave them, without what single precision took.
+        if let [first, .., last] = &mut points[..] {
+            (*first, *last) = (from, to);
+        }
+        Ok(Path(points))
+    }
+
+    /// Whether the same edits always give the same run: not where time on the clock decides what is planned.
+    pub fn is_reproducible(&self) -> bool {
+        self.stages.macroscale.tasks().is_none_or(|tasks| tasks.is_reproducible())
+    }
+
+    /// Which agents were planned for in the last step, in order, where the planner shares out its time.
+    pub fn serviced(&self) -> &[TaskRecord] {
+        self.stages.macroscale.tasks().map_or(&[], |tasks| tasks.serviced())
+    }
+
+    /// What plans take of the memory, bytes.
+    pub fn planner_bytes(&self) -> usize {
+        let macroscale = &self.stages.macroscale;
+        let remembered = macroscale.memory().map_or(0, |memory| memory.bytes());
+        remembered + macroscale.tasks().map_or(0, |tasks| tasks.bytes())
+    }
+
+    /// Pairs that overlap now.
+    pub fn overlaps(&self) -> Overlaps {
+        let count = || match self.world.is_sorted() {
+            true => metrics::overlaps(self.world.view()),
+            // Between a change and the next step the index is not up to date.
+            false => {
+                let mut world = self.world.clone();
+                world.settle();
+                metrics::overlaps(world.view())
+            }
+        };
+        self.pool.as_ref().map_or_else(count, |pool| pool.install(count))
+    }
+
+    /// A number that differs whenever the state differs in a bit.
+    pub fn state_hash(&self) -> u64 {
+        let remembered = self.stages.macroscale.memory().map_or(0, |memory| memory.state_hash());
+        self.world.state_hash(remembered)
+    }
+}
+
+impl AgentRef<'_> {
+    /// Its handle.
+    pub fn id(&self) -> AgentId {
+        self.crowd.handle(self.agents().slot[self.row])
+    }
+
+    /// Its number in recordings: counts up from 0 in the order of coming, and is never used again.
+    pub fn number(&self) -> u32 {
+        self.agents().id[self.row]
+    }
+
+    /// Where it is, m.
+    pub fn position(&self) -> DVec2 {
+        let place = Vec2::new(self.agents().x[self.row], self.agents().y[self.row]);
+        self.crowd.world.origin + place.as_dvec2()
+    }
+
+    /// Its velocity, m/s.
+    pub fn velocity(&self) -> DVec2 {
+        Vec2::new(self.agents().vx[self.row], self.agents().vy[self.row]).as_dvec2()
+    }
+
+    /// Where it looks, as a unit vector: where it walks to, or, while it stands, towards its goal.
+    pub fn heading(&self) -> DVec2 {
+        let velocity = self.velocity();
+        let walks = velocity.length() > 0.05 * f64::from(self.agents().preferred_speed[self.row]);
+        let towards = if walks { velocity } else { self.goal() - self.position() };
+        towards.normalize_or(DVec2::X)
+    }
+
+    /// Where it wants to be, m; of an area, the point of its edge that is closest.
+    pub fn goal(&self) -> DVec2 {
+        self.crowd.world.origin + self.crowd.world.view().goal(self.row).as_dvec2()
+    }
+
+    /// Its body, m.
+    pub fn radius(&self) -> f64 {
+        self.agents().radius[self.row].into()
+    }
+
+    /// The speed at which it walks freely, m/s.
+    pub fn speed(&self) -> f64 {
+        self.agents().preferred_speed[self.row].into()
+    }
+
+    /// What it is doing.
+    pub fn status(&self) -> Status {
+        self.agents().status[self.row]
+    }
+
+    /// The cohort that it belongs to.
+    pub fn cohort(&self) -> CohortId {
+        CohortId(self.agents().cohort[self.row])
+    }
+
+    /// The velocity that the caller prefers for it, m/s, where it is steered.
+    pub fn preferred_velocity(&self) -> Option<DVec2> {
+        self.crowd.world.steering().of(self.agents().slot[self.row]).map(|velocity| velocity.as_dvec2())
+    }
+
+    fn agents(&self) -> &Agents {
+        &self.crowd.world.agents
+    }
+}

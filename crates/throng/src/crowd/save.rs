@@ -1,0 +1,116 @@
+//! A crowd as bytes, from which it goes on bit by bit.
+
+use super::apply::Pending;
+use super::edit::EditLog;
+use super::floor::Floor;
+use super::{BuildError, Crowd, builder};
+use crate::pipeline::{Models, Stages};
+use serde::{Deserialize, Serialize};
+use throng_core::memory::MemoryError;
+use throng_core::world::World;
+
+const MAGIC: &[u8; 8] = b"throngS1";
+
+/// How what all versions save begins; the next byte tells them apart.
+const FAMILY: &[u8; 7] = b"throngS";
+
+/// Everything that lasts.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    world: World,
+    models: Models,
+    floor: Floor,
+    cohort_names: Vec<String>,
+    movers: (Vec<u32>, u32),
+    pending: Pending,
+    tag: u32,
+    dt: f64,
+    log: Option<EditLog>,
+    /// What the planner remembers of agents; empty where it remembers nothing.
+    macroscale: Vec<u8>,
+}
+
+/// Why bytes are no crowd.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// Something else, or cut off, or changed.
+    #[error("not a saved crowd: {0}")]
+    Broken(String),
+    /// Saved by another version.
+    #[error(
+        "saved by another version of throng (its format is {found}, this one reads {known}); load it with the version that saved it",
+        known = char::from(MAGIC[FAMILY.len()])
+    )]
+    OtherVersion {
+        /// How its format is numbered.
+        found: char,
+    },
+    /// Its models cannot be made, such as one that has to be registered first.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// What a stage remembers does not fit.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl Crowd {
+    /// The crowd as bytes.
+    pub fn save(&self) -> Result<Vec<u8>, LoadError> {
+        let saved = Saved {
+            world: self.world.clone(),
+            models: self.models.clone(),
+            floor: self.floor.clone(),
+            cohort_names: self.cohort_names.clone(),
+            movers: self.movers.clone(),
+            pending: self.pending.clone(),
+            tag: self.tag,
+            dt: self.dt,
+            log: self.log.clone(),
+            macroscale: self.stages.macroscale.memory().map(|memory| memory.save()).unwrap_or_default(),
+        };
+        let body = postcard::to_stdvec(&saved).map_err(|error| LoadError::Broken(error.to_string()))?;
+        Ok([MAGIC.as_slice(), &checksum(&body).to_le_bytes(), &body].concat())
+    }
+
+    /// The crowd that was saved, on the threads that all crowds share. Its handles are those of the one that was saved.
+    pub fn load(bytes: &[u8]) -> Result<Crowd, LoadError> {
+        Crowd::load_on(bytes, None)
+    }
+
+    /// The same on a number of threads of its own; 0 means all cores.
+    pub fn load_on(bytes: &[u8], threads: Option<usize>) -> Result<Crowd, LoadError> {
+        let broken = |reason: &str| LoadError::Broken(reason.into());
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| match bytes.strip_prefix(FAMILY) {
+            Some([version, ..]) if version.is_ascii_alphanumeric() => {
+                LoadError::OtherVersion { found: char::from(*version) }
+            }
+            _ => broken("it does not begin like one"),
+        })?;
+        let (sum, body) = rest.split_first_chunk::<8>().ok_or_else(|| broken("it is cut off"))?;
+        if u64::from_le_bytes(*sum) != checksum(body) {
+            return Err(broken("its checksum is wrong"));
+        }
+        let saved: Saved = postcard::from_bytes(body).map_err(|error| broken(&error.to_string()))?;
+        let pool = threads.map(builder::pool).transpose()?;
+        let mut stages = Stages::new(&saved.models).map_err(BuildError::from)?;
+        if let Some(memory) = stages.macroscale.memory_mut() {
+            memory.load(&saved.macroscale)?;
+        }
+        let mut crowd = Crowd::around(saved.world, saved.models, stages, saved.floor, pool);
+        (crowd.cohort_names, crowd.movers) = (saved.cohort_names, saved.movers);
+        (crowd.tag, crowd.dt, crowd.log) = (saved.tag, saved.dt, saved.log);
+        // After the crowd is set up: what that leaves to be done has been done before it was saved.
+        crowd.pending = saved.pending;
+        Ok(crowd)
+    }
+}
+
+/// FNV-1a, eight bytes at a time: tells a torn file from a whole one.
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    let word =
+        |chunk: &[u8]| chunk.iter().fold(chunk.len() as u64, |word, &byte| word << 8 | u64::from(byte));
+    bytes.chunks(7).fold(0xcbf2_9ce4_8422_2325, |hash, chunk| {
+        (hash ^ word(chunk)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+    })
+}

@@ -1,0 +1,384 @@
+//! A simulation: a [`Crowd`] and the timetable of a scenario.
+
+use crate::crowd::{Agent, BuildError, Cohort, CohortGoal, CohortId, Crowd, Edit, Mover};
+use crate::explain::Explanation;
+use crate::map::bounds;
+use crate::pipeline::{CohortModels, Models};
+use crate::record::RunInfo;
+use crate::scenario::{self, Action, Event, Goal, Scenario};
+use glam::DVec2;
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use throng_core::world::{Cause, Departure, Status};
+
+/// A crowd that does what a scenario says. Everything that a [`Crowd`] can do, it can do as well.
+pub struct Simulation {
+    crowd: Crowd,
+    timetable: Timetable,
+    departed: Vec<Departure>,
+    /// How many of the crowd's departures are in the list.
+    noted: usize,
+}
+
+/// What the scenario says of the time to come, and for reports.
+struct Timetable {
+    name: String,
+    source: String,
+    until: f64,
+    first_id: Vec<u32>,
+    areas: Vec<Vec<DVec2>>,
+    info: RunInfo,
+    events: Vec<Event>,
+    next_event: usize,
+}
+
+/// An agent that has no path to its goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unreachable {
+    /// Who.
+    pub id: u32,
+    /// What its cohort is called.
+    pub cohort: String,
+    /// Where it is, m in the scenario's coordinates.
+    pub position: [f64; 2],
+}
+
+impl Deref for Simulation {
+    type Target = Crowd;
+
+    fn deref(&self) -> &Crowd {
+        &self.crowd
+    }
+}
+
+impl DerefMut for Simulation {
+    fn deref_mut(&mut self) -> &mut Crowd {
+        &mut self.crowd
+    }
+}
+
+impl Simulation {
+    /// A simulation on all cores.
+    pub fn new(scenario: &Scenario) -> Result<Simulation, BuildError> {
+        Simulation::with_threads(scenario, 0)
+    }
+
+    /// A simulation on a number of threads; 0 means all cores. The result is the same on any number.
+    pub fn with_threads(scenario: &Scenario, threads: usize) -> Result<Simulation, BuildError> {
+        let builder = Crowd::builder()
+            .dt(scenario.dt)
+            .seed(scenario.seed)
+            .threads(threads)
+            .origin(origin(scenario))
+            .map(scenario.map.clone())
+            .models(scenario.models());
+        let builder = scenario.links.iter().fold(builder, |builder, link| builder.link(*link));
+        let cohorts = scenario.cohorts.iter().map(|cohort| described(cohort, scenario));
+        let mut crowd = builder.build_with(cohorts.collect())?;
+        crowd.populate(scenario.cohorts.iter().enumerate().flat_map(|(index, cohort)| {
+            let id = CohortId(index as u16);
+            cohort.agents.iter().map(move |agent| agent.agent(id, cohort.responsibility))
+        }))?;
+        for mover in &scenario.movers {
+            let body = Mover::along(mover.path.iter().copied()).radius(mover.radius);
+            crowd.spawn_mover(if mover.carries { body.carries() } else { body })?;
+        }
+        for place in scenario.destinations() {
+            crowd.draw_around(place);
+        }
+        crowd.on_threads(Crowd::prepare);
+        Ok(Simulation { crowd, timetable: Timetable::of(scenario), departed: Vec::new(), noted: 0 })
+    }
+
+    /// A simulation that goes on with a saved crowd.
+    pub(crate) fn resumed(
+        scenario: &Scenario,
+        crowd: Crowd,
+        next_event: usize,
+        departed: Vec<Departure>,
+    ) -> Simulation {
+        let timetable = Timetable { next_event, ..Timetable::of(scenario) };
+        Simulation { crowd, timetable, departed, noted: 0 }
+    }
+
+    /// One step: what the timetable says, then the crowd's.
+    pub fn step(&mut self) {
+        self.on_threads(|simulation| {
+            simulation.raise_events();
+            simulation.note_departures();
+            simulation.crowd.step();
+            simulation.noted = 0;
+            simulation.note_departures();
+        });
+    }
+
+    /// Runs `work` on the simulation's own threads; see [`Crowd::on_threads`].
+    pub fn on_threads<R: Send>(&mut self, work: impl FnOnce(&mut Simulation) -> R + Send) -> R {
+        match self.crowd.pool() {
+            Some(pool) => pool.install(|| work(self)),
+            None => work(self),
+        }
+    }
+
+    fn note_departures(&mut self) {
+        let departures = self.crowd.departures();
+        self.departed.extend_from_slice(&departures[self.noted.min(departures.len())..]);
+        self.noted = departures.len();
+    }
+
+    /// Does what is due. An event at time t is seen by the first step that begins at t or later.
+    fn raise_events(&mut self) {
+        let now = self.crowd.time() + 1e-9;
+        while let Some(event) = self.timetable.events.get(self.timetable.next_event)
+            && event.at <= now
+        {
+            let edit = self.timetable.edit(&event.action);
+            self.timetable.next_event += 1;
+            // The scenario was checked against itself. What a caller has done since may be in the way of an event: an
+            // obstacle that is gone already cannot be removed, and nothing else can come of it.
+            let _ = self.crowd.apply(edit);
+        }
+    }
+
+    /// Whether the time is over, or every agent has arrived and none will get another goal.
+    pub fn is_done(&self) -> bool {
+        let all_arrived = self.arrived() + self.put_aside() + self.despawned() == self.agents();
+        self.crowd.time() >= self.timetable.until - 1e-9 || (all_arrived && !self.will_retarget())
+    }
+
+    /// Whether somebody who is present gets another goal before the end.
+    fn will_retarget(&self) -> bool {
+        let Timetable { events, next_event, until, .. } = &self.timetable;
+        let mut ahead = events[*next_event..].iter().filter(|event| event.at < *until);
+        ahead.any(|event| match event.action {
+            Action::Retarget { cohort, .. } => self.crowd.world().agents.cohort.contains(&(cohort as u16)),
+            Action::AddObstacle { .. } | Action::RemoveObstacle(_) => false,
+        })
+    }
+
+    /// What the scenario is called.
+    pub fn name(&self) -> &str {
+        &self.timetable.name
+    }
+
+    /// Key of every random stream.
+    pub fn seed(&self) -> u64 {
+        self.crowd.world().seed
+    }
+
+    /// The whole scenario, as JSON.
+    pub fn source(&self) -> &str {
+        &self.timetable.source
+    }
+
+    /// What a recording should know of the run.
+    pub fn info(&self) -> &RunInfo {
+        &self.timetable.info
+    }
+
+    /// How many events have been raised.
+    pub(crate) fn events_raised(&self) -> usize {
+        self.timetable.next_event
+    }
+
+    /// Who has left, in the order of leaving.
+    pub fn departed(&self) -> &[Departure] {
+        &self.departed
+    }
+
+    /// What an agent sees and chooses now, by its number; `None` where it is not present.
+    pub fn explain(&mut self, id: u32) -> Option<Explanation> {
+        self.crowd.on_threads(|crowd| {
+            crowd.prepare();
+            let row = crowd.world().agents.id.iter().position(|&other| other == id)?;
+            crowd.explain_row(row)
+        })
+    }
+
+    /// How many agents there have been so far.
+    pub fn agents(&self) -> usize {
+        self.crowd.world().agents_ever()
+    }
+
+    /// How many have been at their goals.
+    pub fn arrived(&self) -> usize {
+        let here = self.crowd.world().agents.arrival.iter().filter(|&&arrival| arrival >= 0.0).count();
+        here + self.departed.iter().filter(|gone| gone.arrival >= 0.0).count()
+    }
+
+    /// How many were put aside because their numbers stopped making sense.
+    pub fn put_aside(&self) -> usize {
+        self.departed.iter().filter(|gone| gone.cause == Cause::NotFinite && gone.arrival < 0.0).count()
+    }
+
+    fn despawned(&self) -> usize {
+        self.departed.iter().filter(|gone| gone.cause == Cause::Despawned && gone.arrival < 0.0).count()
+    }
+
+    /// Agents that walk and had no path to their goals in the last step, by id. None where the macroscale plans no paths.
+    pub fn unreachable(&self) -> Vec<Unreachable> {
+        let (world, agents) = (self.crowd.world(), &self.crowd.world().agents);
+        let ids = self.crowd.unreachable();
+        let walks = |row: &usize| {
+            agents.status[*row] == Status::Walking && ids.binary_search(&agents.id[*row]).is_ok()
+        };
+        let unreachable = |row: usize| Unreachable {
+            id: agents.id[row],
+            cohort: self.crowd.cohort_name(CohortId(agents.cohort[row])).unwrap_or_default().into(),
+            position: (world.origin + world.view().position(row).as_dvec2()).to_array(),
+        };
+        let mut unreachable: Vec<Unreachable> =
+            (0..agents.len()).filter(walks).map(unreachable).collect();
+        unreachable.sort_unstable_by_key(|unreachable| unreachable.id);
+        unreachable
+    }
+
+    /// How many have arrived within the window of their cohort, where it has one.
+    pub fn in_window(&self) -> usize {
+        let in_time = |fate: &Departure| {
+            let window = self.crowd.world().cohorts[fate.cohort as usize].arrive;
+            let arrival = f64::from(fate.arrival);
+            // Times of arrival are kept in single precision.
+            window.is_some_and(|[from, to]| arrival >= from - 1e-3 && arrival <= to + 1e-3)
+        };
+        self.fates().filter(in_time).count()
+    }
+
+    /// Mean time from start to arrival, s, over those that arrived.
+    pub fn mean_travel(&self) -> Option<f64> {
+        let travels = self.fates().filter(|fate| fate.arrival >= 0.0);
+        let (sum, count) = travels.fold((0.0, 0u32), |(sum, count), fate| {
+            (sum + f64::from(fate.arrival) - f64::from(fate.start), count + 1)
+        });
+        (count > 0).then(|| sum / f64::from(count))
+    }
+
+    /// How far all agents have walked, m: in all, and by cohort.
+    pub fn path_lengths(&self) -> (f64, BTreeMap<String, f64>) {
+        let names = self.crowd.cohort_names();
+        let mut walked = vec![0.0; names.len()];
+        for fate in self.fates() {
+            walked[fate.cohort as usize] += f64::from(fate.walked);
+        }
+        // From zero: a sum over nothing would be -0.
+        (walked.iter().fold(0.0, |sum, length| sum + length), names.iter().cloned().zip(walked).collect())
+    }
+
+    /// What became of all agents, present or gone, by id: sums over it are the same in any order of rows.
+    fn fates(&self) -> impl Iterator<Item = Departure> {
+        let agents = &self.crowd.world().agents;
+        let mut fates = self.departed.clone();
+        fates.extend((0..agents.len()).map(|row| Departure {
+            id: agents.id[row],
+            slot: agents.slot[row],
+            generation: 0,
+            cohort: agents.cohort[row],
+            arrival: agents.arrival[row],
+            start: agents.start[row],
+            walked: agents.walked[row],
+            cause: Cause::Arrived,
+        }));
+        fates.sort_unstable_by_key(|fate| fate.id);
+        fates.into_iter()
+    }
+}
+
+impl Timetable {
+    fn of(scenario: &Scenario) -> Timetable {
+        let first_id = scenario.cohorts.iter().scan(0, |next, cohort| {
+            let first = *next;
+            *next += cohort.agents.len() as u32;
+            Some(first)
+        });
+        Timetable {
+            name: scenario.name.clone(),
+            source: scenario.source.clone(),
+            until: scenario.until,
+            first_id: first_id.collect(),
+            areas: scenario.areas.clone(),
+            info: RunInfo::of(scenario),
+            events: scenario.events.clone(),
+            next_event: 0,
+        }
+    }
+
+    fn edit(&self, action: &Action) -> Edit {
+        match action {
+            Action::AddObstacle { name, polygon } => {
+                Edit::AddObstacle { name: name.clone(), ring: polygon.clone() }
+            }
+            Action::RemoveObstacle(name) => Edit::RemoveObstacle { name: name.clone() },
+            Action::Retarget { cohort, goals } => {
+                Edit::Retarget { cohort: CohortId(*cohort as u16), goal: self.cohort_goal(*cohort, goals) }
+            }
+        }
+    }
+
+    fn cohort_goal(&self, cohort: usize, goals: &[Goal]) -> CohortGoal {
+        match goals.first() {
+            Some(Goal::Area(area)) => CohortGoal::Area(self.areas[*area as usize].clone()),
+            _ => {
+                let point = |goal: &Goal| if let Goal::Point(goal) = goal { *goal } else { DVec2::ZERO };
+                CohortGoal::Points {
+                    first_id: self.first_id[cohort],
+                    points: goals.iter().map(point).collect(),
+                }
+            }
+        }
+    }
+}
+
+fn cohort_models(cohort: &scenario::Cohort) -> CohortModels {
+    CohortModels { microscale: cohort.microscale.clone(), params: cohort.params.clone() }
+}
+
+impl Scenario {
+    /// The models that it asks for.
+    pub fn models(&self) -> Models {
+        Models {
+            pipeline: self.pipeline.clone(),
+            params: self.params.clone(),
+            cohorts: self.cohorts.iter().map(cohort_models).collect(),
+        }
+    }
+}
+
+fn described(cohort: &scenario::Cohort, scenario: &Scenario) -> Cohort {
+    let area = cohort.agents.first().and_then(|agent| match agent.goal {
+        Goal::Point(_) => None,
+        Goal::Area(area) => scenario.areas.get(area as usize).cloned(),
+    });
+    Cohort {
+        name: cohort.name.clone(),
+        leaves: cohort.leaves,
+        goal_radius: cohort.goal_radius,
+        together: cohort.together,
+        area,
+        arrive: cohort.arrive,
+        models: cohort_models(cohort),
+    }
+}
+
+impl scenario::AgentStart {
+    /// The agent of a cohort that it describes.
+    pub fn agent(&self, cohort: CohortId, responsibility: f64) -> Agent {
+        let agent = Agent::at(self.position)
+            .radius(self.radius)
+            .speed(self.preferred_speed)
+            .max_speed(self.max_speed)
+            .responsibility(responsibility)
+            .delay(self.start)
+            .cohort(cohort);
+        match self.goal {
+            Goal::Point(goal) => agent.goal(goal),
+            Goal::Area(_) => agent,
+        }
+    }
+}
+
+/// The middle of everything, so that positions are small numbers wherever the map lies.
+fn origin(scenario: &Scenario) -> DVec2 {
+    let starts = scenario.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| &agent.position);
+    let (low, high) = bounds(starts.chain(scenario.map.points()));
+    if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO }
+}
