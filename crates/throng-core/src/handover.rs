@@ -1,6 +1,6 @@
 //! What one stage hands to the next: columns in the rows' order of this step, kept from step to step.
 
-use crate::world::{Detour, Flow, Gait, Jam, PlanChange, RouteChange};
+use crate::world::{Detour, Flow, Footstep, Gait, Jam};
 use glam::Vec2;
 
 /// From the macroscale, adapted by the mesoscale: the velocity an agent would like to have, m/s.
@@ -22,10 +22,8 @@ pub struct Intents {
     pub flow: Option<Flow>,
     /// By cohort: those who walk together, where a local model reads it.
     pub mates: Vec<Option<Mates>>,
-    /// Routes that the macroscale wants remembered otherwise than they are, one change for each agent at most.
-    pub routes: Vec<RouteChange>,
-    /// The same for plans.
-    pub plans: Vec<PlanChange>,
+    /// The footstep that is planned to begin in this step. Only a macroscale that plans such makes room for it.
+    pub footstep: Vec<Option<Footstep>>,
 }
 
 /// From the microscale: the velocity an agent has chosen.
@@ -39,13 +37,17 @@ pub struct Commands {
     pub aloft: Vec<bool>,
     /// What the agent will remember of being held up, see [`Agents::frustration`](crate::world::Agents).
     pub frustration: Vec<f32>,
+    /// The footstep that is planned to begin in this step, as [`Intents::footstep`].
+    pub footstep: Vec<Option<Footstep>>,
     /// Whom the agent may come into contact with in this step, among those that it looks at.
     pub near: Vec<Near>,
 }
 
 impl Commands {
-    /// Whoever is in the air or carried does what was planned, whatever the local model made of it.
-    pub fn let_fly(&mut self, intents: &Intents) {
+    /// What is planned goes past the local model: agents in the air or carried do it whatever that chose, and feet are for the
+    /// motion stage.
+    pub fn pass_plans(&mut self, intents: &Intents) {
+        self.footstep.clone_from(&intents.footstep);
         self.aloft.copy_from_slice(&intents.aloft);
         for row in (0..self.aloft.len()).filter(|&row| intents.aloft[row]) {
             (self.vx[row], self.vy[row]) = (intents.vx[row], intents.vy[row]);

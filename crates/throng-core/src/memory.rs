@@ -19,11 +19,12 @@ pub trait Remembered: Clone + Default + Serialize + DeserializeOwned + Send + Sy
 pub struct Memory<T> {
     by_slot: Vec<T>,
     nothing: T,
+    map_version: u64,
 }
 
 impl<T: Default> Default for Memory<T> {
     fn default() -> Memory<T> {
-        Memory { by_slot: Vec::new(), nothing: T::default() }
+        Memory { by_slot: Vec::new(), nothing: T::default(), map_version: 0 }
     }
 }
 
@@ -42,6 +43,12 @@ impl<T: Remembered> Memory<T> {
             self.by_slot.resize_with(slot + 1, T::default);
         }
         &mut self.by_slot[slot]
+    }
+
+    /// Notes the map that what is remembered from now on was worked out for. Says whether it was another one before: then what
+    /// is remembered has to be dropped or held against it. The version is saved, so a resume is no change.
+    pub fn note_map(&mut self, map_version: u64) -> bool {
+        std::mem::replace(&mut self.map_version, map_version) != map_version
     }
 
     /// Forgets every agent.
@@ -67,8 +74,12 @@ pub struct MemoryError(String);
 
 /// The engine's side of a [`Memory`].
 pub trait Remember: Send + Sync {
-    /// Forgets one agent: it came or went, was moved from outside, or has another goal.
+    /// Forgets one agent: it came or went, or was moved from outside.
     fn forget(&mut self, slot: u32);
+    /// An agent has another goal. Where what is remembered says what it was for, it may stay.
+    fn retarget(&mut self, slot: u32) {
+        self.forget(slot);
+    }
     /// Everything as bytes.
     fn save(&self) -> Vec<u8>;
     /// Takes over what was saved.
@@ -88,11 +99,12 @@ impl<T: Remembered> Remember for Memory<T> {
 
     fn save(&self) -> Vec<u8> {
         // Into a Vec, and of plain data: neither can fail.
-        postcard::to_stdvec(&self.by_slot).unwrap_or_default()
+        postcard::to_stdvec(&(self.map_version, &self.by_slot)).unwrap_or_default()
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), MemoryError> {
-        self.by_slot = postcard::from_bytes(bytes).map_err(|error| MemoryError(error.to_string()))?;
+        (self.map_version, self.by_slot) =
+            postcard::from_bytes(bytes).map_err(|error| MemoryError(error.to_string()))?;
         Ok(())
     }
 
@@ -134,10 +146,11 @@ mod tests {
         // A longer list is not another memory.
         memory.get_mut(50);
         assert_eq!(memory.state_hash(), seven);
+        assert!(memory.note_map(4) && !memory.note_map(4));
         let mut loaded: Memory<u32> = Memory::default();
         loaded.load(&memory.save()).unwrap();
         assert_eq!((*loaded.get(7), *loaded.get(99), loaded.state_hash()), (3, 0, seven));
-        assert!(loaded.load(&[255]).is_err());
+        assert!(!loaded.note_map(4) && loaded.load(&[255]).is_err());
         memory.forget(7);
         assert_eq!(memory.state_hash(), empty);
     }

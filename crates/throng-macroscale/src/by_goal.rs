@@ -4,6 +4,7 @@
 //! somebody first needs them. Each step asks anew from where an agent stands, so whoever was pushed off its way has
 //! another one at once, and what is kept are caches only: nothing has to be saved, and an answer depends on the view alone.
 
+use crate::Intent;
 use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
 use glam::{DVec2, Vec2};
 use rayon::prelude::*;
@@ -15,13 +16,13 @@ use throng_core::space::Wall;
 use throng_core::world::View;
 
 /// Free space between walls for bodies of one radius.
-pub(crate) trait Planner: Send + Sync + Sized {
+pub(crate) trait Roadmap: Send + Sync + Sized {
     /// The shortest ways to one goal.
     type Tree: Send + Sync;
 
     fn new(walls: &[Wall], radius: f32) -> Self;
 
-    /// The map has changed. The answers that follow are those of a new planner, bit by bit.
+    /// The map has changed. The answers that follow are those of a new roadmap, bit by bit.
     fn set_walls(&mut self, walls: &[Wall], radius: f32) {
         *self = Self::new(walls, radius);
     }
@@ -40,6 +41,9 @@ pub(crate) trait Planner: Send + Sync + Sized {
 
     /// The whole way from a place.
     fn route(&self, tree: &Self::Tree, from: Vec2) -> Option<Vec<Vec2>>;
+
+    /// The shortest path between two places, both included.
+    fn path(&self, from: Vec2, to: Vec2) -> Option<Vec<Vec2>>;
 }
 
 /// Where a way leads first.
@@ -51,19 +55,17 @@ pub(crate) struct FirstStop {
 
 /// Heads for the first stop of every agent's shortest way.
 #[derive(Debug)]
-pub(crate) struct ByGoal<P: Planner> {
+pub(crate) struct ByGoal<R: Roadmap> {
     map_version: Option<u64>,
     /// The areas that trees were made for, by cohort.
     areas: Vec<Option<Vec<Vec2>>>,
     /// By radius; few.
-    planners: Vec<(f32, P)>,
-    trees: HashMap<Key, Kept<P::Tree>>,
+    roadmaps: Vec<(f32, R)>,
+    trees: HashMap<Key, Kept<R::Tree>>,
     /// Counts looks over the crowd, so that trees know when they were last asked.
     now: u64,
     /// What is known of each row in this step.
     answers: Vec<Answer>,
-    /// The rows that have no way.
-    stranded: Vec<u32>,
 }
 
 /// What is known of a row in this step.
@@ -77,16 +79,15 @@ enum Answer {
     NoWay,
 }
 
-impl<P: Planner> Default for ByGoal<P> {
+impl<R: Roadmap> Default for ByGoal<R> {
     fn default() -> Self {
         ByGoal {
             map_version: None,
             areas: Vec::new(),
-            planners: Vec::new(),
+            roadmaps: Vec::new(),
             trees: HashMap::new(),
             now: 0,
             answers: Vec::new(),
-            stranded: Vec::new(),
         }
     }
 }
@@ -133,11 +134,11 @@ enum Next {
     Through(Vec2),
     /// There is no way.
     Stay,
-    /// The planner or the tree that it needs has not been worked out.
+    /// The roadmap or the tree that it needs has not been worked out.
     Unknown,
 }
 
-impl<P: Planner> ByGoal<P> {
+impl<R: Roadmap> ByGoal<R> {
     /// Writes every agent's preferred velocity.
     pub fn run(&mut self, view: View<'_>, out: &mut Intents) {
         self.forget_what_changed(view);
@@ -145,18 +146,42 @@ impl<P: Planner> ByGoal<P> {
         self.answers.resize(view.agents.len(), Answer::Open);
         while self.answer(view, out) {
             let open: Vec<usize> = self.rows_with(Answer::Open).collect();
-            // Planners first: with them some see their goals and need no tree.
-            if !self.learn_planners(view, &open) {
+            // Roadmaps first: with them some see their goals and need no tree.
+            if !self.learn_roadmaps(view, &open) {
                 self.learn_trees(view, &open);
             }
         }
-        let stranded: Vec<u32> = self.rows_with(Answer::NoWay).map(|row| row as u32).collect();
-        self.stranded = stranded;
     }
 
-    /// The rows that had no way in the last run, ascending.
-    pub fn stranded(&self) -> &[u32] {
-        &self.stranded
+    /// The ids of those who had no way in the last run, ascending.
+    pub fn unreachable(&self, view: View<'_>, ids: &mut Vec<u32>) {
+        ids.clear();
+        ids.extend(self.rows_with(Answer::NoWay).map(|row| view.agents.id[row]));
+        ids.sort_unstable();
+    }
+
+    /// What a row wants.
+    pub fn intent(&mut self, view: View<'_>, row: usize) -> Intent {
+        self.forget_what_changed(view);
+        let mut next = self.next(view, row);
+        if matches!(next, Next::Unknown) && self.learn_roadmaps(view, &[row]) {
+            next = self.next(view, row);
+        }
+        if matches!(next, Next::Unknown) {
+            self.learn_trees(view, &[row]);
+            next = self.next(view, row);
+        }
+        Intent::new(next.velocity(view, row))
+    }
+
+    /// The shortest path between two places for a body of a radius.
+    pub fn path(&mut self, view: View<'_>, ends: [Vec2; 2], radius: f32) -> Option<Vec<Vec2>> {
+        if view.walls.all().is_empty() {
+            return Some(ends.to_vec());
+        }
+        self.forget_what_changed(view);
+        self.learn_roadmap(view, view.class_of(radius));
+        self.roadmap(view.class_of(radius).to_bits())?.path(ends[0], ends[1])
     }
 
     fn rows_with(&self, wanted: Answer) -> impl Iterator<Item = usize> {
@@ -166,22 +191,22 @@ impl<P: Planner> ByGoal<P> {
     /// A row's whole way.
     pub fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
         self.forget_what_changed(view);
-        self.learn_planners(view, &[row]);
+        self.learn_roadmaps(view, &[row]);
         self.learn_trees(view, &[row]);
-        let (planner, kept) = (self.planner(key(view, row))?, self.trees.get(&key(view, row))?);
+        let (roadmap, kept) = (self.roadmap(key(view, row).radius)?, self.trees.get(&key(view, row))?);
         let (from, target) = (view.position(row), target(view, row));
-        if planner.sees(from, &target) {
+        if roadmap.sees(from, &target) {
             return Some(vec![from, target.aim]);
         }
-        planner.route(&kept.tree, from)
+        roadmap.route(&kept.tree, from)
     }
 
     fn forget_what_changed(&mut self, view: View<'_>) {
         if self.map_version != Some(view.map_version) {
             self.map_version = Some(view.map_version);
-            self.planners.retain(|(radius, _)| view.radius_classes.contains(radius));
-            for (radius, planner) in &mut self.planners {
-                planner.set_walls(view.walls.all(), *radius);
+            self.roadmaps.retain(|(radius, _)| view.radius_classes.contains(radius));
+            for (radius, roadmap) in &mut self.roadmaps {
+                roadmap.set_walls(view.walls.all(), *radius);
             }
             self.trees.clear();
         }
@@ -231,33 +256,35 @@ impl<P: Planner> ByGoal<P> {
             return Next::End(target.aim);
         }
         let key = key(view, row);
-        let Some(planner) = self.planner(key) else { return Next::Unknown };
-        if planner.sees(view.position(row), &target) {
+        let Some(roadmap) = self.roadmap(key.radius) else { return Next::Unknown };
+        if roadmap.sees(view.position(row), &target) {
             return Next::End(target.aim);
         }
         let Some(kept) = self.trees.get(&key) else { return Next::Unknown };
         kept.touch(self.now);
-        match planner.first_stop(&kept.tree, view.position(row)) {
+        match roadmap.first_stop(&kept.tree, view.position(row)) {
             Some(FirstStop { at, ends: true }) => Next::End(at),
             Some(FirstStop { at, ends: false }) => Next::Through(at),
             None => Next::Stay,
         }
     }
 
-    fn planner(&self, key: Key) -> Option<&P> {
-        self.planners.iter().find(|(radius, _)| radius.to_bits() == key.radius).map(|(_, planner)| planner)
+    /// By the bits of its radius.
+    fn roadmap(&self, radius: u32) -> Option<&R> {
+        self.roadmaps.iter().find(|(other, _)| other.to_bits() == radius).map(|(_, roadmap)| roadmap)
     }
 
-    /// Makes the planners that rows need. Says whether any was missing.
-    fn learn_planners(&mut self, view: View<'_>, rows: &[usize]) -> bool {
-        let before = self.planners.len();
-        for &row in rows {
-            if self.planner(key(view, row)).is_none() {
-                let radius = view.planned_radius(row);
-                self.planners.push((radius, P::new(view.walls.all(), radius)));
-            }
+    /// Makes the roadmaps that rows need. Says whether any was missing.
+    fn learn_roadmaps(&mut self, view: View<'_>, rows: &[usize]) -> bool {
+        let before = self.roadmaps.len();
+        rows.iter().for_each(|&row| self.learn_roadmap(view, view.planned_radius(row)));
+        self.roadmaps.len() > before
+    }
+
+    fn learn_roadmap(&mut self, view: View<'_>, radius: f32) {
+        if self.roadmap(radius.to_bits()).is_none() {
+            self.roadmaps.push((radius, R::new(view.walls.all(), radius)));
         }
-        self.planners.len() > before
     }
 
     /// Makes the trees that rows need, or as many of them as may be remembered.
@@ -268,16 +295,16 @@ impl<P: Planner> ByGoal<P> {
         missing.dedup_by_key(|(key, _)| *key);
         missing.truncate(self.make_room(&missing));
         let tree = |&(key, row): &(Key, usize)| {
-            let tree = self.planner(key)?.tree(goals(view, row));
+            let tree = self.roadmap(key.radius)?.tree(goals(view, row));
             Some((key, Kept { tree, used: AtomicU64::new(0) }))
         };
-        let trees: Vec<(Key, Kept<P::Tree>)> = missing.par_iter().filter_map(tree).collect();
+        let trees: Vec<(Key, Kept<R::Tree>)> = missing.par_iter().filter_map(tree).collect();
         self.trees.extend(trees);
     }
 
     /// Forgets trees where new ones would be too many. Returns for how many of them there is room, one at least.
     fn make_room(&mut self, missing: &[(Key, usize)]) -> usize {
-        let size = |key: Key| self.planner(key).map_or(0, |planner| planner.size(None));
+        let size = |key: Key| self.roadmap(key.radius).map_or(0, |roadmap| roadmap.size(None));
         let sizes: Vec<usize> = missing.iter().map(|&(key, _)| size(key)).collect();
         let wanted: usize = sizes.iter().sum();
         let now = self.now;
@@ -299,8 +326,8 @@ impl<P: Planner> ByGoal<P> {
     }
 
     fn remembered(&self) -> usize {
-        let size = |(key, kept): (&Key, &Kept<P::Tree>)| {
-            self.planner(*key).map_or(0, |planner| planner.size(Some(&kept.tree)))
+        let size = |(key, kept): (&Key, &Kept<R::Tree>)| {
+            self.roadmap(key.radius).map_or(0, |roadmap| roadmap.size(Some(&kept.tree)))
         };
         self.trees.iter().map(size).sum()
     }

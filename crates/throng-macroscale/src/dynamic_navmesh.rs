@@ -3,27 +3,30 @@
 //! so often it looks at the crowd ahead: where the routes of all others lead, at the time when it would get there. A route
 //! through many of them costs more than its length, and another one may cost less.
 //!
-//! - **Routes are state** ([`throng_core::world::Routes`]), so that plans are known to everybody, and a run goes on from a
-//!   checkpoint as if nothing had been.
+//! - **Routes are remembered**, so that plans are known to everybody, and a run goes on from a checkpoint as if nothing had
+//!   been. Another map voids them.
 //! - **Not all look in one step**: those who look together do not know of each other's new routes, and would all leave the
 //!   same way for the same other one.
 //! - **A stop is passed near it**, and not left out as soon as the next one is in sight: in open space a bend is there
 //!   because of a crowd, and the next stop may well be seen through it.
 //! - On an open plane there is no mesh, and all go straight.
 
-use crate::Macroscale;
-use crate::by_goal::Planner as _;
+use crate::by_goal::Roadmap as _;
+use crate::cached::Cached;
 use crate::domain::dynamic_navmesh::{DynamicNavmesh as Domain, Forecast, Gate, Traveller};
 use crate::domain::published::Trajectory;
 use crate::heading::{due, goals, target, through, to_end, waits};
 use crate::navmesh::{FreeSpace, Search};
+use crate::route::{Guide, Route, RouteChange, Routes};
 use crate::search::{Aim, Astar, Budget};
+use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::{DVec2, Vec2};
 use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::inside_ring;
 use throng_core::handover::Intents;
-use throng_core::world::{Guide, NewRoute, Route, RouteChange, Status, View};
+use throng_core::memory::Remember;
+use throng_core::world::{Status, View};
 
 throng_core::params! {
     /// Around obstacles and crowds, on a navigation mesh of small polygons that knows how many bodies are in each, now and later.
@@ -44,19 +47,38 @@ const GOES_ON: f64 = 10.0;
 /// The least speed that anybody plans with, m/s.
 const SLOWEST: f64 = 0.1;
 
-/// The model at work.
+/// Follows routes, and looks for better ones.
 #[derive(Debug)]
-pub struct Planner {
-    /// The scenario's.
-    all: DynamicNavmesh,
-    /// By cohort.
-    params: Vec<DynamicNavmesh>,
-    map_version: Option<u64>,
-    /// Few.
-    maps: Vec<Map>,
+pub struct DynamicNavmeshPlanner {
+    params: Settings,
+    maps: Cached<Maps>,
+    routes: Routes,
     /// By row, in this step.
     next: Vec<Next>,
-    stranded: Vec<u32>,
+    changes: Vec<(u32, RouteChange)>,
+    unreachable: Vec<u32>,
+}
+
+/// Parameters of the scenario, and by cohort.
+#[derive(Debug)]
+struct Settings {
+    all: DynamicNavmesh,
+    cohorts: Vec<DynamicNavmesh>,
+}
+
+/// One for each class of radii.
+#[derive(Debug, Default)]
+struct Maps {
+    made_for: Option<(u64, Vec<f32>)>,
+    all: Vec<Map>,
+}
+
+/// What routes are followed and looked for with.
+#[derive(Clone, Copy)]
+struct Navigator<'a> {
+    params: &'a Settings,
+    maps: &'a Maps,
+    routes: &'a Routes,
 }
 
 /// Free space for bodies of one radius.
@@ -82,93 +104,184 @@ enum Next {
     Look,
 }
 
-impl From<(DynamicNavmesh, Vec<DynamicNavmesh>)> for Planner {
-    /// From the scenario's parameters and those of every cohort.
-    fn from((all, params): (DynamicNavmesh, Vec<DynamicNavmesh>)) -> Planner {
-        Planner { all, params, map_version: None, maps: Vec::new(), next: Vec::new(), stranded: Vec::new() }
+impl MacroscaleModel for DynamicNavmesh {
+    fn planner(all: DynamicNavmesh, cohorts: Vec<DynamicNavmesh>) -> Box<dyn Macroscale> {
+        Box::new(DynamicNavmeshPlanner {
+            params: Settings { all, cohorts },
+            maps: Cached::default(),
+            routes: Routes::default(),
+            next: Vec::new(),
+            changes: Vec::new(),
+            unreachable: Vec::new(),
+        })
     }
 }
 
-impl Macroscale for Planner {
+impl Macroscale for DynamicNavmeshPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
-        out.routes.clear();
-        self.stranded.clear();
-        self.learn_map(view);
+        self.routes.note_map(view.map_version);
         self.follow(view, out);
         self.look_ahead(view, out);
+        self.changes.drain(..).for_each(|(slot, to)| self.routes.change(slot, to));
     }
 
-    fn stranded(&self) -> &[u32] {
-        &self.stranded
+    fn intent(&self, view: View<'_>, row: usize) -> Intent {
+        let mut maps = self.maps.lock();
+        let navigator = self.navigator(view, &mut maps);
+        let route = navigator.route(view, row);
+        let next = match navigator.next(view, row) {
+            // What it would look for is not known yet: as far as it has a route, it goes on.
+            Next::Look if leads_to_goal(view, row, route) => {
+                route.ahead().first().map_or(Next::Stay, |&at| Next::Through(route.next, at))
+            }
+            next => next,
+        };
+        Intent { guide: route.guide, ..Intent::new(next.velocity(view, row)) }
     }
 
-    fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
-        self.learn_map(view);
+    fn path(&self, view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Option<Vec<Vec2>> {
+        if view.walls.all().is_empty() {
+            return Some(vec![from, to]);
+        }
+        let mut maps = self.maps.lock();
+        let radius = view.class_of(radius);
+        match self.navigator(view, &mut maps).maps.of(radius) {
+            Some(map) => map.coarse.path(from, to),
+            None => FreeSpace::new(view.walls.all(), radius).path(from, to),
+        }
+    }
+
+    fn route(&self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
+        let mut maps = self.maps.lock();
+        let navigator = self.navigator(view, &mut maps);
         let (from, target) = (view.position(row), target(view, row));
-        let route = view.routes.of(view.agents.id[row]);
-        let stops = match self.map(view, row) {
+        let route = navigator.route(view, row);
+        let stops = match navigator.map(view, row) {
             None => vec![target.aim],
-            Some(_) if leads_to_goal(view, row, route) => ahead(route).to_vec(),
-            Some(map) => self.search(view, row, &forecast(view, map))?,
+            Some(_) if leads_to_goal(view, row, route) => route.ahead().to_vec(),
+            Some(map) => navigator.search(view, row, &navigator.forecast(view, map))?,
         };
         Some(std::iter::once(from).chain(stops).collect())
     }
+
+    fn unreachable(&self) -> &[u32] {
+        &self.unreachable
+    }
+
+    fn memory(&self) -> Option<&dyn Remember> {
+        Some(&self.routes)
+    }
+
+    fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
+        Some(&mut self.routes)
+    }
 }
 
-impl Planner {
-    /// What a row's cohort says, or the scenario where it says nothing.
-    fn params(&self, view: View<'_>, row: usize) -> &DynamicNavmesh {
-        self.params.get(view.agents.cohort[row] as usize).unwrap_or(&self.all)
-    }
-
-    /// Brings the meshes up to date with the map; only what has changed of it is made anew.
-    fn learn_map(&mut self, view: View<'_>) {
-        if self.map_version == Some(view.map_version) {
-            return;
-        }
-        self.map_version = Some(view.map_version);
-        let walls = view.walls.all();
-        let wanted = if walls.is_empty() { &[][..] } else { view.radius_classes };
-        self.maps.retain(|map| wanted.contains(&map.radius));
-        for map in &mut self.maps {
-            map.fine.set_walls(walls, map.radius);
-            map.coarse.set_walls(walls, map.radius);
-        }
-        for &radius in wanted {
-            if self.maps.iter().all(|map| map.radius != radius) {
-                let [fine, coarse] = [self.all.polygon.into(), f64::INFINITY]
-                    .map(|widest| FreeSpace::between(walls, radius, widest));
-                self.maps.push(Map { radius, fine, coarse });
-            }
-        }
-    }
-
-    /// The maps for a row; `None` where nothing is in anybody's way.
-    fn maps(&self, view: View<'_>, row: usize) -> Option<&Map> {
-        let planned = view.planned_radius(row);
-        self.maps.iter().find(|map| map.radius == planned)
-    }
-
-    /// The one that routes are looked for on.
-    fn map(&self, view: View<'_>, row: usize) -> Option<&FreeSpace> {
-        self.maps(view, row).map(|map| &map.fine)
+impl DynamicNavmeshPlanner {
+    fn navigator<'a>(&'a self, view: View<'_>, maps: &'a mut Maps) -> Navigator<'a> {
+        maps.learn(view, self.params.all.polygon.into());
+        Navigator { params: &self.params, maps, routes: &self.routes }
     }
 
     /// Everybody goes on where it has a route and need not look.
     fn follow(&mut self, view: View<'_>, out: &mut Intents) {
-        let mut next = std::mem::take(&mut self.next);
+        let maps = self.maps.get_mut();
+        maps.learn(view, self.params.all.polygon.into());
+        let navigator = Navigator { params: &self.params, maps, routes: &self.routes };
         let rows = (0..view.agents.len()).into_par_iter().with_min_len(CHUNK);
-        rows.map(|row| self.next(view, row)).collect_into_vec(&mut next);
-        for (row, &next) in next.iter().enumerate() {
-            let id = view.agents.id[row];
+        rows.map(|row| navigator.next(view, row)).collect_into_vec(&mut self.next);
+        for (row, &next) in self.next.iter().enumerate() {
+            let slot = view.agents.slot[row];
             if let Next::Through(stop, _) = next
-                && stop != view.routes.of(id).next
+                && stop != self.routes.of(slot).next
             {
-                out.routes.push(RouteChange { id, to: NewRoute::Next(stop) });
+                self.changes.push((slot, RouteChange::Next(stop)));
             }
             head(view, row, next, out);
         }
-        self.next = next;
+    }
+
+    /// Gives a route to all who look, by what everybody has published before this step.
+    fn look_ahead(&mut self, view: View<'_>, out: &mut Intents) {
+        self.unreachable.clear();
+        let looks: Vec<usize> = (0..view.agents.len()).filter(|&row| self.next[row] == Next::Look).collect();
+        let maps = self.maps.get_mut();
+        let navigator = Navigator { params: &self.params, maps, routes: &self.routes };
+        for map in &navigator.maps.all {
+            let alike = looks.iter().copied().filter(|&row| view.planned_radius(row) == map.radius);
+            let alike: Vec<usize> = alike.collect();
+            if alike.is_empty() {
+                continue;
+            }
+            let forecast = navigator.forecast(view, &map.fine);
+            let found: Vec<Option<Vec<Vec2>>> =
+                alike.par_iter().map(|&row| navigator.search(view, row, &forecast)).collect();
+            for (row, stops) in alike.into_iter().zip(found) {
+                let to = match stops {
+                    Some(stops) => {
+                        let is_end = stops.len() == 1;
+                        let next = if is_end { Next::End(stops[0]) } else { Next::Through(0, stops[0]) };
+                        head(view, row, next, out);
+                        RouteChange::Stops(stops)
+                    }
+                    None => {
+                        self.unreachable.push(view.agents.id[row]);
+                        RouteChange::Nothing
+                    }
+                };
+                self.changes.push((view.agents.slot[row], to));
+            }
+        }
+        self.unreachable.sort_unstable();
+    }
+}
+
+impl Maps {
+    /// Brings the meshes up to date with the map; only what has changed of it is made anew.
+    fn learn(&mut self, view: View<'_>, polygon: f64) {
+        let is_made =
+            |(version, radii): &(u64, Vec<f32>)| *version == view.map_version && radii == view.radius_classes;
+        if self.made_for.as_ref().is_some_and(is_made) {
+            return;
+        }
+        let map_changed = self.made_for.as_ref().is_none_or(|(version, _)| *version != view.map_version);
+        self.made_for = Some((view.map_version, view.radius_classes.to_vec()));
+        let walls = view.walls.all();
+        let wanted = if walls.is_empty() { &[][..] } else { view.radius_classes };
+        self.all.retain(|map| wanted.contains(&map.radius));
+        for map in self.all.iter_mut().filter(|_| map_changed) {
+            map.fine.set_walls(walls, map.radius);
+            map.coarse.set_walls(walls, map.radius);
+        }
+        for &radius in wanted {
+            if self.of(radius).is_none() {
+                let [fine, coarse] =
+                    [polygon, f64::INFINITY].map(|widest| FreeSpace::between(walls, radius, widest));
+                self.all.push(Map { radius, fine, coarse });
+            }
+        }
+    }
+
+    fn of(&self, radius: f32) -> Option<&Map> {
+        self.all.iter().find(|map| map.radius == radius)
+    }
+}
+
+impl Settings {
+    /// What a row's cohort says, or the scenario where it says nothing.
+    fn of(&self, view: View<'_>, row: usize) -> &DynamicNavmesh {
+        self.cohorts.get(view.agents.cohort[row] as usize).unwrap_or(&self.all)
+    }
+}
+
+impl<'a> Navigator<'a> {
+    fn route(&self, view: View<'_>, row: usize) -> &'a Route {
+        self.routes.of(view.agents.slot[row])
+    }
+
+    /// The map that routes are looked for on; `None` where nothing is in anybody's way.
+    fn map(&self, view: View<'_>, row: usize) -> Option<&'a FreeSpace> {
+        self.maps.of(view.planned_radius(row)).map(|map| &map.fine)
     }
 
     fn next(&self, view: View<'_>, row: usize) -> Next {
@@ -177,12 +290,12 @@ impl Planner {
         }
         let (from, target) = (view.position(row), target(view, row));
         let Some(map) = self.map(view, row) else { return Next::End(target.aim) };
-        let near = from.distance(target.reach) <= self.all.polygon;
+        let near = from.distance(target.reach) <= self.params.all.polygon;
         if target.reach == from || near && map.is_clear(from, target.reach) {
             return Next::End(target.aim);
         }
-        let route = view.routes.of(view.agents.id[row]);
-        if !leads_to_goal(view, row, route) || due(view, row, self.params(view, row).attention) {
+        let route = self.route(view, row);
+        if !leads_to_goal(view, row, route) || due(view, row, self.params.of(view, row).attention) {
             return Next::Look;
         }
         let stop = |index: u32| route.stops.get(index as usize).copied();
@@ -196,44 +309,38 @@ impl Planner {
         }
     }
 
-    /// Gives a route to all who look, by what everybody has published before this step.
-    fn look_ahead(&mut self, view: View<'_>, out: &mut Intents) {
-        let looks: Vec<usize> = (0..view.agents.len()).filter(|&row| self.next[row] == Next::Look).collect();
-        for map in &self.maps {
-            let alike = looks.iter().copied().filter(|&row| view.planned_radius(row) == map.radius);
-            let alike: Vec<usize> = alike.collect();
-            if alike.is_empty() {
-                continue;
-            }
-            let forecast = forecast(view, &map.fine);
-            let found: Vec<Option<Vec<Vec2>>> =
-                alike.par_iter().map(|&row| self.search(view, row, &forecast)).collect();
-            for (row, stops) in alike.into_iter().zip(found) {
-                let to = match stops {
-                    Some(stops) => {
-                        let is_end = stops.len() == 1;
-                        head(
-                            view,
-                            row,
-                            if is_end { Next::End(stops[0]) } else { Next::Through(0, stops[0]) },
-                            out,
-                        );
-                        NewRoute::Stops(stops)
-                    }
-                    None => {
-                        self.stranded.push(row as u32);
-                        NewRoute::Nothing
-                    }
-                };
-                out.routes.push(RouteChange { id: view.agents.id[row], to });
-            }
+    /// Where everybody will be: on its route, or where it is as long as it has none.
+    fn forecast(&self, view: View<'_>, map: &FreeSpace) -> Forecast {
+        let Some(mesh) = map.mesh() else { return Forecast::default() };
+        let agents = (0..view.agents.len()).map(|row| (view.agents.id[row], self.published(view, row)));
+        // Scripted bodies have no ids; no agent has one of these.
+        let movers = view.movers.iter().zip((0..u32::MAX).rev()).map(|(mover, number)| {
+            let (begin, at) = (f64::from(view.time), mover.position.as_dvec2());
+            let then = at + mover.velocity.as_dvec2() * GOES_ON;
+            let path = vec![(begin, at), (begin + GOES_ON, then)];
+            (number, Trajectory { radius: mover.radius.into(), path, stays: true })
+        });
+        let bodies: Vec<(u32, Trajectory)> = agents.chain(movers).collect();
+        Forecast::new(mesh, bodies.iter().map(|(id, path)| (*id, path)), view.time.into())
+    }
+
+    /// What a row has said of where it will be, at the speed that it likes.
+    fn published(&self, view: View<'_>, row: usize) -> Trajectory {
+        let route = self.route(view, row);
+        let walks = view.agents.status[row] == Status::Walking && leads_to_goal(view, row, route);
+        let ahead = if walks { route.ahead() } else { &[] };
+        let speed = f64::from(view.agents.preferred_speed[row]).max(SLOWEST);
+        let mut path = vec![(f64::from(view.time), view.position(row).as_dvec2())];
+        for stop in ahead.iter().map(|stop| stop.as_dvec2()) {
+            let (time, at) = path[path.len() - 1];
+            path.push((time + at.distance(stop) / speed, stop));
         }
-        self.stranded.sort_unstable();
+        Trajectory { radius: view.agents.radius[row].into(), path, stays: true }
     }
 
     /// The stops of the cheapest way through the crowd; `None` where there is no way.
     fn search(&self, view: View<'_>, row: usize, forecast: &Forecast) -> Option<Vec<Vec2>> {
-        let maps = self.maps(view, row)?;
+        let maps = self.maps.of(view.planned_radius(row))?;
         let mesh = maps.fine.mesh()?;
         let here = view.position(row).as_dvec2();
         let from = maps.fine.room(here)?;
@@ -245,7 +352,7 @@ impl Planner {
             own: Some(view.agents.id[row]),
         };
         let density = forecast.density(mesh, traveller);
-        let weight = self.params(view, row).density_weight;
+        let weight = self.params.of(view, row).density_weight;
         let domain = Domain::new(mesh, &density, weight.into(), [from, entry])?;
         let mut search = Astar::default();
         search.find(&domain, Gate::START, Aim::At(Gate::GOAL), Budget::unlimited());
@@ -262,17 +369,19 @@ impl Planner {
 
 /// Writes the velocity of a row, and where it leads.
 fn head(view: View<'_>, row: usize, next: Next, out: &mut Intents) {
-    let (velocity, aim) = match next {
-        Next::End(place) => (to_end(view, row, place), place),
-        Next::Through(_, place) => (through(view, row, place), place),
-        Next::Stay | Next::Look => (Vec2::ZERO, view.position(row)),
-    };
+    let (velocity, aim) = next.velocity(view, row);
     (out.vx[row], out.vy[row], out.aim[row]) = (velocity.x, velocity.y, aim);
 }
 
-/// The stops that were not passed yet.
-fn ahead(route: &Route) -> &[Vec2] {
-    route.stops.get(route.next as usize..).unwrap_or_default()
+impl Next {
+    /// The velocity, and the place that it leads to.
+    fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
+        match self {
+            Next::End(place) => (to_end(view, row, place), place),
+            Next::Through(_, place) => (through(view, row, place), place),
+            Next::Stay | Next::Look => (Vec2::ZERO, view.position(row)),
+        }
+    }
 }
 
 /// Whether a route ends at what its row wants to by now.
@@ -300,33 +409,4 @@ impl Map {
         });
         lengths.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, entry, goal)| (entry, goal))
     }
-}
-
-/// Where everybody will be: on its route, or where it is as long as it has none.
-fn forecast(view: View<'_>, map: &FreeSpace) -> Forecast {
-    let Some(mesh) = map.mesh() else { return Forecast::default() };
-    let agents = (0..view.agents.len()).map(|row| (view.agents.id[row], published(view, row)));
-    // Scripted bodies have no ids; no agent has one of these.
-    let movers = view.movers.iter().zip((0..u32::MAX).rev()).map(|(mover, number)| {
-        let (begin, at) = (f64::from(view.time), mover.position.as_dvec2());
-        let then = at + mover.velocity.as_dvec2() * GOES_ON;
-        let path = vec![(begin, at), (begin + GOES_ON, then)];
-        (number, Trajectory { radius: mover.radius.into(), path, stays: true })
-    });
-    let bodies: Vec<(u32, Trajectory)> = agents.chain(movers).collect();
-    Forecast::new(mesh, bodies.iter().map(|(id, path)| (*id, path)), view.time.into())
-}
-
-/// What a row has said of where it will be, at the speed that it likes.
-fn published(view: View<'_>, row: usize) -> Trajectory {
-    let route = view.routes.of(view.agents.id[row]);
-    let walks = view.agents.status[row] == Status::Walking && leads_to_goal(view, row, route);
-    let ahead = if walks { ahead(route) } else { &[] };
-    let speed = f64::from(view.agents.preferred_speed[row]).max(SLOWEST);
-    let mut path = vec![(f64::from(view.time), view.position(row).as_dvec2())];
-    for stop in ahead.iter().map(|stop| stop.as_dvec2()) {
-        let (time, at) = path[path.len() - 1];
-        path.push((time + at.distance(stop) / speed, stop));
-    }
-    Trajectory { radius: view.agents.radius[row].into(), path, stays: true }
 }

@@ -1,19 +1,31 @@
 //! # Straight to the goal
 //! What Snape et al. (2012, section 3.B) do where the goal is visible: the preferred velocity points at it.
 
-use crate::Macroscale;
 use crate::heading::{target, to_end, waits};
+use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::Vec2;
 use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::handover::Intents;
 use throng_core::world::View;
 
-/// Straight to the goal, as fast as preferred, and no further than the goal within a step.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Straight;
+throng_core::params! {
+    /// Straight to the goal, whatever is in the way.
+    pub struct Straight("straight") {
+    }
+}
 
-impl Macroscale for Straight {
+/// As fast as preferred, and no further than the goal within a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StraightPlanner;
+
+impl MacroscaleModel for Straight {
+    fn planner(_: Straight, _: Vec<Straight>) -> Box<dyn Macroscale> {
+        Box::new(StraightPlanner)
+    }
+}
+
+impl Macroscale for StraightPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
         let columns =
             (out.vx.par_chunks_mut(CHUNK), out.vy.par_chunks_mut(CHUNK), out.aim.par_chunks_mut(CHUNK));
@@ -24,6 +36,23 @@ impl Macroscale for Straight {
                 (vx[i], vy[i]) = preferred(view, row, *aim).into();
             }
         });
+    }
+
+    fn intent(&self, view: View<'_>, row: usize) -> Intent {
+        let aim = target(view, row).aim;
+        Intent::new((preferred(view, row, aim), aim))
+    }
+
+    fn path(&self, _: View<'_>, from: Vec2, to: Vec2, _: f32) -> Option<Vec<Vec2>> {
+        Some(vec![from, to])
+    }
+
+    fn route(&self, _: View<'_>, _: usize) -> Option<Vec<Vec2>> {
+        None
+    }
+
+    fn unreachable(&self) -> &[u32] {
+        &[]
     }
 }
 

@@ -72,7 +72,8 @@ impl Motion for Footsteps {
         columns.into_par_iter().enumerate().for_each(|(chunk, (x, y, vx, vy, feet))| {
             for i in 0..x.len() {
                 let row = chunk * CHUNK + i;
-                let walker = Walker::new(view, &legs, row);
+                let planned = input.footstep.get(row).copied().flatten();
+                let walker = Walker::new(view, &legs, row, planned);
                 let command = Vec2::new(input.vx[row], input.vy[row]);
                 let (gait, to) = walker.walk(command.as_dvec2());
                 let way = to.as_vec2() - view.position(row);
@@ -107,6 +108,8 @@ struct Walker<'a> {
     legs: &'a Legs,
     row: usize,
     here: DVec2,
+    /// The step that the macroscale has planned to begin now.
+    planned: Option<Footstep>,
 }
 
 /// A body at an exchange of feet.
@@ -119,8 +122,8 @@ struct Exchange {
 }
 
 impl<'a> Walker<'a> {
-    fn new(view: View<'a>, legs: &'a Legs, row: usize) -> Walker<'a> {
-        Walker { view, legs, row, here: view.position(row).as_dvec2() }
+    fn new(view: View<'a>, legs: &'a Legs, row: usize, planned: Option<Footstep>) -> Walker<'a> {
+        Walker { view, legs, row, here: view.position(row).as_dvec2(), planned }
     }
 
     /// What the feet do now, and where the body is after this step of the simulation.
@@ -145,7 +148,7 @@ impl<'a> Walker<'a> {
     /// The feet as they are, minding that the body may have been pushed.
     fn gait(&self) -> Gait {
         let now = self.view.now;
-        let Some(mut gait) = self.view.feet.of(self.view.agents.id[self.row]).copied() else {
+        let Some(mut gait) = self.view.feet.of(self.view.agents.slot[self.row]).copied() else {
             return Gait::standing(self.legs, self.here, self.ahead(), now);
         };
         if let Some(step) = gait.step.as_mut() {
@@ -166,13 +169,9 @@ impl<'a> Walker<'a> {
         (goal - self.here).normalize_or(DVec2::X)
     }
 
-    /// The step of the plan that begins now from here, if there is one.
+    /// The step that is planned to begin now, if it begins where the body is.
     fn planned(&self) -> Option<Footstep> {
-        let plan = self.view.plans.of(self.view.agents.id[self.row]);
-        let now = self.view.now;
-        let next = plan.steps.partition_point(|step| step.begin < now - ON_TIME);
-        let step = plan.steps.get(next).filter(|step| step.begin <= now + ON_TIME)?;
-        (plan.valid && step.from.distance(self.here) < SHUFFLE).then_some(*step)
+        self.planned.filter(|step| step.from.distance(self.here) < SHUFFLE)
     }
 
     /// The step after another one.

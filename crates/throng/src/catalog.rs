@@ -6,9 +6,8 @@ use serde::Serialize;
 use std::sync::LazyLock;
 use throng_core::params::{Field, Params};
 use throng_macroscale::{
-    DynamicNavmesh, Macroscale, MapField, MultiDomain, NavMesh, Straight, VisibilityGraph,
+    DynamicNavmesh, Macroscale, MacroscaleModel, MapField, MultiDomain, Navmesh, Straight, VisibilityGraph,
 };
-use throng_macroscale::{dynamic_navmesh, map_field, multi_domain};
 use throng_mesoscale::density::LookAhead;
 use throng_mesoscale::groups::Perception;
 use throng_mesoscale::{Density, Groups, Mesoscale, WorldField};
@@ -77,29 +76,14 @@ type BuildMicroscale = fn(&[&Settings]) -> Box<dyn Microscale>;
 type BuildMesoscale = fn(&Settings, &[&Settings]) -> Box<dyn Mesoscale>;
 type BuildMotion = fn(&[&Settings]) -> Box<dyn Motion>;
 
-/// A model without parameters.
-fn macroscale_model<M: Macroscale + Default + 'static>(
-    name: &'static str,
-    about: &'static str,
-    paper: &'static str,
-) -> Model<BuildMacroscale> {
-    Model {
-        entry: Entry { name, stage: Stage::Macroscale, about, paper },
-        block: Block { name, about, fields: &[] },
-        build: |_, _| Box::new(M::default()),
-    }
-}
-
 /// A model that is made from the scenario's parameters and those of every cohort.
-fn individual_macroscale<P: Params, M: Macroscale + From<(P, Vec<P>)> + 'static>(
-    paper: &'static str,
-) -> Model<BuildMacroscale> {
+fn macroscale_model<M: MacroscaleModel>(paper: &'static str) -> Model<BuildMacroscale> {
     Model {
-        entry: Entry { name: P::BLOCK, stage: Stage::Macroscale, about: P::ABOUT.trim_ascii(), paper },
-        block: block_of::<P>(),
+        entry: Entry { name: M::BLOCK, stage: Stage::Macroscale, about: M::ABOUT.trim_ascii(), paper },
+        block: block_of::<M>(),
         build: |settings, cohorts| {
             let params = cohorts.iter().map(|cohort| with_settings(&[settings, cohort]));
-            Box::new(M::from((with_settings(&[settings]), params.collect())))
+            M::planner(with_settings(&[settings]), params.collect())
         },
     }
 }
@@ -136,20 +120,12 @@ fn motion_model<M: Params + Motion>(paper: &'static str) -> Model<BuildMotion> {
 
 static MACROSCALE: LazyLock<Vec<Model<BuildMacroscale>>> = LazyLock::new(|| {
     vec![
-        macroscale_model::<Straight>("straight", "Straight to the goal, whatever is in the way.", SNAPE),
-        macroscale_model::<VisibilityGraph>(
-            "visibility-graph",
-            "Around obstacles, on the shortest way that the body fits through.",
-            HE,
-        ),
-        macroscale_model::<NavMesh>(
-            "navmesh",
-            "Around obstacles on the shortest way that the body fits through, on a navigation mesh: for large maps and crowds.",
-            KAPADIA,
-        ),
-        individual_macroscale::<DynamicNavmesh, dynamic_navmesh::Planner>(KAPADIA),
-        individual_macroscale::<MapField, map_field::Planner>(PARK),
-        individual_macroscale::<MultiDomain, multi_domain::Planner>(KAPADIA),
+        macroscale_model::<Straight>(SNAPE),
+        macroscale_model::<VisibilityGraph>(HE),
+        macroscale_model::<Navmesh>(KAPADIA),
+        macroscale_model::<DynamicNavmesh>(KAPADIA),
+        macroscale_model::<MapField>(PARK),
+        macroscale_model::<MultiDomain>(KAPADIA),
     ]
 });
 

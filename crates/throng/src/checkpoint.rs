@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use throng_core::memory::MemoryError;
 use throng_core::world::World;
 
-const MAGIC: &[u8; 8] = b"throngC6";
+const MAGIC: &[u8; 8] = b"throngC7";
 
 /// How the checkpoints of all versions begin; the next byte tells them apart.
 const FAMILY: &[u8; 7] = b"throngC";
@@ -25,6 +26,8 @@ pub struct Checkpoint {
     pub scenario: String,
     /// All state that lasts.
     world: World,
+    /// What the macroscale remembers of agents; empty where it remembers nothing.
+    macroscale: Vec<u8>,
     /// How many events have been raised.
     events_raised: usize,
     /// What has been measured so far.
@@ -77,6 +80,9 @@ pub enum CheckpointError {
     /// Its scenario cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// What a stage remembered cannot be read by this version.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
 }
 
 impl Checkpoint {
@@ -85,6 +91,7 @@ impl Checkpoint {
         Checkpoint {
             scenario: simulation.source().into(),
             world: simulation.world().clone(),
+            macroscale: simulation.remembered(),
             events_raised: simulation.events_raised(),
             metrics,
             recording,
@@ -132,7 +139,9 @@ impl Checkpoint {
     /// The simulation as it was, on a number of threads (0: all cores).
     pub fn resume(self, threads: usize) -> Result<Simulation, CheckpointError> {
         let scenario = Scenario::parse(&self.scenario, "checkpoint.json", None)?;
-        Ok(Simulation::resumed(&scenario, threads, self.world, self.events_raised)?)
+        let mut simulation = Simulation::resumed(&scenario, threads, self.world, self.events_raised)?;
+        simulation.remember(&self.macroscale)?;
+        Ok(simulation)
     }
 }
 

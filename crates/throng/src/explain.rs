@@ -3,7 +3,8 @@
 use glam::{DVec2, Vec2};
 use serde::Serialize;
 use throng_core::geom;
-use throng_core::world::{Footprint, Guide, Side, View};
+use throng_core::world::{Footprint, Side, View};
+use throng_macroscale::Guide;
 use throng_macroscale::multi_domain::{Event, Explained};
 use throng_mesoscale::{Look, Perceived, PerceivedGroup};
 use throng_microscale::{Perception, Seen};

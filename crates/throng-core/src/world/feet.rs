@@ -258,7 +258,7 @@ pub struct Planted {
     pub foot: Footprint,
 }
 
-/// Everybody's feet, by id. Nothing where bodies move without.
+/// Everybody's feet, by slot. Nothing where bodies move without.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Feet {
     gaits: Vec<Option<Gait>>,
@@ -269,8 +269,8 @@ pub struct Feet {
 impl Feet {
     /// An agent's feet.
     #[inline]
-    pub fn of(&self, id: u32) -> Option<&Gait> {
-        self.gaits.get(id as usize)?.as_ref()
+    pub fn of(&self, slot: u32) -> Option<&Gait> {
+        self.gaits.get(slot as usize)?.as_ref()
     }
 
     /// What was put down in the last step, by id, the left foot first.
@@ -279,13 +279,13 @@ impl Feet {
     }
 
     /// Takes over what feet do now, row by row.
-    pub(super) fn take(&mut self, ids: &[u32], gaits: &[Option<Gait>]) {
+    pub(super) fn take(&mut self, slots: &[u32], ids: &[u32], gaits: &[Option<Gait>]) {
         self.planted.clear();
-        for (&id, gait) in ids.iter().zip(gaits) {
-            if id as usize >= self.gaits.len() {
-                self.gaits.resize(id as usize + 1, None);
+        for ((&slot, &id), gait) in slots.iter().zip(ids).zip(gaits) {
+            if slot as usize >= self.gaits.len() {
+                self.gaits.resize(slot as usize + 1, None);
             }
-            let before = std::mem::replace(&mut self.gaits[id as usize], *gait);
+            let before = std::mem::replace(&mut self.gaits[slot as usize], *gait);
             for (side, foot) in gait.iter().flat_map(|gait| gait.feet.iter().enumerate()) {
                 if before.is_none_or(|before| before.feet[side] != *foot) {
                     self.planted.push(Planted { id, foot: *foot });
@@ -296,16 +296,16 @@ impl Feet {
     }
 
     /// An agent has none any more.
-    pub fn forget(&mut self, id: u32) {
-        if let Some(gait) = self.gaits.get_mut(id as usize) {
+    pub fn forget(&mut self, slot: u32) {
+        if let Some(gait) = self.gaits.get_mut(slot as usize) {
             *gait = None;
         }
     }
 
     /// A number that differs whenever a foot differs in a bit; 0 where nobody has any.
     pub(super) fn hash(&self) -> u64 {
-        let shod = self.gaits.iter().enumerate().filter_map(|(id, gait)| Some((id, gait.as_ref()?)));
-        shod.map(|(id, gait)| gait.hash(mix(id as u64 ^ 0x6665_6574))).fold(0, u64::wrapping_add)
+        let shod = self.gaits.iter().enumerate().filter_map(|(slot, gait)| Some((slot, gait.as_ref()?)));
+        shod.map(|(slot, gait)| gait.hash(mix(slot as u64 ^ 0x6665_6574))).fold(0, u64::wrapping_add)
     }
 }
 
@@ -318,7 +318,8 @@ impl Footprint {
 }
 
 impl Footstep {
-    pub(super) fn hash(&self, hash: u64) -> u64 {
+    /// A hash that goes on with this step.
+    pub fn hash(&self, hash: u64) -> u64 {
         let vectors = [self.from, self.velocity, self.leaves, self.pivot];
         let numbers = vectors.iter().flat_map(|vector| vector.to_array()).chain([self.begin, self.end]);
         let hash = numbers.fold(hash, |hash, number| mix(hash ^ number.to_bits()));
@@ -384,10 +385,10 @@ mod tests {
         let mut feet = Feet::default();
         let mut gait = Gait::standing(&LEGS, DVec2::ZERO, DVec2::X, 0.0);
         assert_eq!(feet.hash(), 0);
-        feet.take(&[4], &[Some(gait)]);
+        feet.take(&[4], &[9], &[Some(gait)]);
         assert_eq!(feet.planted().len(), 2);
         let before = feet.hash();
-        feet.take(&[4], &[Some(gait)]);
+        feet.take(&[4], &[9], &[Some(gait)]);
         assert!(feet.planted().is_empty() && feet.hash() == before);
         let plant = print(0.3, 0.09, Side::Left);
         let (from, velocity, leaves, pivot) = (DVec2::ZERO, DVec2::X, DVec2::X, plant.at);
@@ -403,7 +404,7 @@ mod tests {
             close: None,
             support,
         });
-        feet.take(&[4], &[Some(gait)]);
+        feet.take(&[4], &[9], &[Some(gait)]);
         assert!(feet.planted().len() == 1 && feet.hash() != before);
         feet.forget(4);
         assert!(feet.of(4).is_none() && feet.hash() == 0);

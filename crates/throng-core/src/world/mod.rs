@@ -7,8 +7,6 @@ mod flow;
 mod gaps;
 mod jam;
 mod movers;
-mod plans;
-mod routes;
 mod terrain;
 
 pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
@@ -17,8 +15,6 @@ pub use flow::{Flow, Stream};
 pub use gaps::Gaps;
 pub use jam::Jam;
 pub use movers::{Link, Mover, MoverState};
-pub use plans::{Plan, PlanChange, Plans};
-pub use routes::{Guide, NewRoute, Route, RouteChange, Routes};
 pub use terrain::Terrain;
 
 use crate::handover::{Commands, Intents, Moves};
@@ -94,15 +90,13 @@ pub struct World {
     pub radius_classes: Vec<f32>,
     /// Where walkers get on slowly.
     pub jam: Jam,
-    /// Where agents are on their ways, as far as the macroscale follows routes.
-    pub routes: Routes,
-    /// Where agents have said that they will be, as far as the macroscale plans in space and time.
-    pub plans: Plans,
     /// Where feet are, as far as bodies move on such.
     pub feet: Feet,
     /// What all starts and goals so far lie within, m from the world's origin; `None` where nobody has said. Saved, because
     /// whoever has left counts too.
     pub extent: Option<[Vec2; 2]>,
+    /// Counts the changes of the map. Saved, because what stages remember was worked out for one of its versions.
+    map_version: u64,
     /// Walls and their index: rebuilt from the map, never saved.
     #[serde(skip)]
     walls: Walls,
@@ -115,8 +109,6 @@ pub struct World {
     #[serde(skip)]
     legs: Option<Legs>,
     #[serde(skip)]
-    map_version: u64,
-    #[serde(skip)]
     cells: Cells,
     #[serde(skip)]
     mover_states: Vec<MoverState>,
@@ -124,11 +116,25 @@ pub struct World {
     scratch: Scratch,
 }
 
+/// What follows from a map, for [`World::restore_map`].
+#[derive(Clone, Debug, Default)]
+pub struct Map {
+    /// What is in the way.
+    pub walls: Walls,
+    /// Ground that is harder to walk on than the rest.
+    pub terrain: Vec<Terrain>,
+    /// Legs, where bodies move on such.
+    pub legs: Option<Legs>,
+    /// Where there is no ground for feet.
+    pub gaps: Gaps,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     order: Vec<u32>,
     spare: Spare,
     keep: Vec<bool>,
+    left: Vec<u32>,
 }
 
 /// The world as a stage sees it: frozen, shared, read-only.
@@ -156,16 +162,13 @@ pub struct View<'a> {
     pub cells: &'a Cells,
     /// What is in the way.
     pub walls: &'a Walls,
-    /// Differs from what it was before whenever walls have changed, so that a stage knows what it must work out anew.
+    /// Differs from what it was before whenever the map has changed, so that a stage knows what it must work out anew. The same
+    /// after a resume.
     pub map_version: u64,
     /// The radii that ways are planned for, ascending.
     pub radius_classes: &'a [f32],
     /// Where walkers got on slowly of late, as far as somebody has looked.
     pub jam: &'a Jam,
-    /// Where agents are on their ways.
-    pub routes: &'a Routes,
-    /// Where agents have said that they will be.
-    pub plans: &'a Plans,
     /// Where feet are, as far as bodies move on such.
     pub feet: &'a Feet,
     /// Legs, where bodies move on such.
@@ -205,8 +208,6 @@ impl World {
             widest: 0.0,
             radius_classes: Vec::new(),
             jam: Jam::default(),
-            routes: Routes::default(),
-            plans: Plans::default(),
             feet: Feet::default(),
             extent: None,
             walls: Walls::default(),
@@ -242,8 +243,6 @@ impl World {
             map_version: self.map_version,
             radius_classes: &self.radius_classes,
             jam: &self.jam,
-            routes: &self.routes,
-            plans: &self.plans,
             feet: &self.feet,
             legs: self.legs.as_ref(),
             gaps: &self.gaps,
@@ -256,38 +255,34 @@ impl World {
         }
     }
 
-    /// Puts other walls in the place of those that are there.
+    /// Puts other walls in the place of those that are there: the map has changed.
     pub fn set_walls(&mut self, walls: Walls) {
         self.walls = walls;
         self.map_version += 1;
     }
 
-    /// Puts other costly ground in the place of what is there.
+    /// Puts other costly ground in the place of what is there: the map has changed.
     pub fn set_terrain(&mut self, terrain: Vec<Terrain>) {
         self.terrain = terrain;
         self.map_version += 1;
     }
 
-    /// Says on what legs bodies walk, and where there is no ground for them.
+    /// Says on what legs bodies walk, and where there is no ground for them: the map has changed.
     pub fn set_ground(&mut self, legs: Option<Legs>, gaps: Gaps) {
         (self.legs, self.gaps) = (legs, gaps);
         self.map_version += 1;
+    }
+
+    /// Puts in place what follows from a map that is still the same: of a world that was read from a checkpoint, or where walls
+    /// must be found further away than before. What stages remember of the map stays valid.
+    pub fn restore_map(&mut self, map: Map) {
+        Map { walls: self.walls, terrain: self.terrain, legs: self.legs, gaps: self.gaps } = map;
     }
 
     /// Lets [`World::extent`] hold a place.
     pub fn extend_to(&mut self, place: Vec2) {
         let [low, high] = self.extent.unwrap_or([place; 2]);
         self.extent = Some([low.min(place), high.max(place)]);
-    }
-
-    /// The first half of a step's write: routes as the macroscale wants them remembered. [`World::commit`] follows.
-    pub fn take_routes(&mut self, changes: &mut Vec<RouteChange>) {
-        self.routes.take(changes);
-    }
-
-    /// The same for plans.
-    pub fn take_plans(&mut self, changes: &mut Vec<PlanChange>) {
-        self.plans.take(changes);
     }
 
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
@@ -299,8 +294,9 @@ impl World {
             self.jam = intents.jam.take().unwrap_or_else(|| std::mem::take(&mut self.jam));
         }
         if !moves.feet.is_empty() {
-            self.feet.take(&self.agents.id, &moves.feet);
+            self.feet.take(&self.agents.slot, &self.agents.id, &moves.feet);
         }
+        self.scratch.left.clear();
         let any_gone = self.take_moves(moves, commands);
         if any_gone {
             self.remove_gone();
@@ -406,9 +402,8 @@ impl World {
         let agents = &self.agents;
         let before = self.gone.len();
         for (row, _) in self.scratch.keep.iter().enumerate().filter(|(_, keep)| !**keep) {
-            self.routes.forget(agents.id[row]);
-            self.plans.forget(agents.id[row]);
-            self.feet.forget(agents.id[row]);
+            self.feet.forget(agents.slot[row]);
+            self.scratch.left.push(agents.slot[row]);
             self.gone.push(Gone {
                 id: agents.id[row],
                 cohort: agents.cohort[row],
@@ -423,8 +418,14 @@ impl World {
         self.agents.retain(&self.scratch.keep);
     }
 
-    /// A number that differs whenever the state differs in a bit, whatever the order of rows.
-    pub fn state_hash(&self) -> u64 {
+    /// The slots of those who left in the last [`World::commit`]: stages forget them.
+    pub fn left(&self) -> &[u32] {
+        &self.scratch.left
+    }
+
+    /// A number that differs whenever the state differs in a bit, whatever the order of rows. What stages remember is part of
+    /// it: the hash of that is given, 0 where they remember nothing.
+    pub fn state_hash(&self, remembered: u64) -> u64 {
         let a = &self.agents;
         let row_hash = |row: usize| {
             let mut hash = mix(u64::from(a.id[row]) ^ 0x7468_726f_6e67);
@@ -460,8 +461,7 @@ impl World {
                 .map(|[x, y]| u64::from(x) << 32 | u64::from(y));
             mix(hash ^ mix(cell ^ mix(hold)))
         });
-        let remembered = mix(self.routes.hash()) ^ self.plans.hash() ^ self.feet.hash();
-        mix(present ^ mix(gone ^ mix(self.step)) ^ jam ^ remembered)
+        mix(present ^ mix(gone ^ mix(self.step)) ^ jam ^ mix(0) ^ remembered ^ self.feet.hash())
     }
 }
 
@@ -511,7 +511,12 @@ impl View<'_> {
     /// The radius that a row's way is planned for: its own, or that of its class, which is hardly wider.
     #[inline]
     pub fn planned_radius(&self, row: usize) -> f32 {
-        let radius = self.agents.radius[row];
+        self.class_of(self.agents.radius[row])
+    }
+
+    /// The least radius that ways are planned for and that a radius fits into; itself where it is wider than all of them.
+    #[inline]
+    pub fn class_of(&self, radius: f32) -> f32 {
         let class = self.radius_classes.partition_point(|&class| class < radius);
         self.radius_classes.get(class).copied().unwrap_or(radius)
     }

@@ -9,12 +9,13 @@
 
 use super::crowd::{Coherent, Stream};
 use super::grid::Grid;
-use super::{MapField, Next, Planner};
+use super::{MapField, Navigator, Next};
 use crate::heading::Target;
 use crate::heading::due;
+use crate::route::{Guide, Route, RouteChange, Routes};
 use glam::Vec2;
 use throng_core::rng::{self, Purpose};
-use throng_core::world::{Guide, NewRoute, Route, Status, View};
+use throng_core::world::{Status, View};
 
 /// How often somebody looks around, s.
 const LOOKS_AROUND: f32 = 0.5;
@@ -62,35 +63,36 @@ pub(super) struct Naive<'a> {
     pub grid: &'a Grid,
     pub target: Target,
     pub params: &'a MapField,
+    pub routes: &'a Routes,
 }
 
-impl Planner {
+impl Navigator<'_> {
     /// Where one heads who does not know the way, and what it will remember of that, where it changes.
-    pub(super) fn without_map(&self, naive: Naive<'_>) -> (Next, Option<NewRoute>) {
-        let route = naive.view.routes.of(naive.view.agents.id[naive.row]);
+    pub(super) fn without_map(&self, naive: Naive<'_>) -> (Next, Option<RouteChange>) {
+        let route = naive.route();
         let change = looks_around(naive.view, naive.row, route).then(|| self.choose(naive, route)).flatten();
         let place = match change {
-            Some(NewRoute::Place { at, .. }) => Some(at),
+            Some(RouteChange::Place { at, .. }) => Some(at),
             _ => route.stops.first().copied(),
         };
         (place.map_or(Next::Stay, Next::End), change)
     }
 
     /// What it goes by from now on; `None` where that stays as it is.
-    fn choose(&self, naive: Naive<'_>, route: &Route) -> Option<NewRoute> {
+    fn choose(&self, naive: Naive<'_>, route: &Route) -> Option<RouteChange> {
         if let Some((leader, at)) = self.leader(naive) {
-            return Some(NewRoute::Place { guide: Guide::Leader, leader, at });
+            return Some(RouteChange::Place { guide: Guide::Leader, leader, at });
         }
         if route.guide == Guide::Leader && naive.is_on_its_way(route) {
             return None;
         }
         if let Some(at) = self.stream_ahead(naive) {
-            return Some(NewRoute::Place { guide: Guide::Crowd, leader: 0, at });
+            return Some(RouteChange::Place { guide: Guide::Crowd, leader: 0, at });
         }
         if naive.is_on_its_way(route) && !naive.has_lost_patience(route) {
             return None;
         }
-        Some(NewRoute::Place { guide: Guide::Chance, leader: 0, at: naive.try_luck() })
+        Some(RouteChange::Place { guide: Guide::Chance, leader: 0, at: naive.try_luck() })
     }
 
     /// The nearest who knows the way, wants to about the same place and is in sight: its id, and where it is.
@@ -115,7 +117,7 @@ impl Planner {
     fn leads(&self, naive: Naive<'_>, other: usize) -> bool {
         let Naive { view, row, params, .. } = naive;
         let [mine, others] = [row, other].map(|row| view.agents.cohort[row]);
-        self.params(view, other).knows
+        self.params.of(view, other).knows
             && view.agents.status[other] == Status::Walking
             && (mine == others && view.cohorts[mine as usize].area.is_some()
                 || view.goal(other).distance(view.goal(row)) <= params.follow)
@@ -130,12 +132,16 @@ impl Planner {
         let streams = self.crowd.streams(view, row, params.follow, least);
         let nearest =
             streams.filter(|stream| naive.sees(stream.middle)).min_by(|a, b| away(a).total_cmp(&away(b)))?;
-        let ahead = nearest.middle + nearest.heading * self.all.cell;
+        let ahead = nearest.middle + nearest.heading * self.params.all.cell;
         Some(if naive.sees(ahead) { ahead } else { nearest.middle })
     }
 }
 
-impl Naive<'_> {
+impl<'a> Naive<'a> {
+    fn route(&self) -> &'a Route {
+        self.routes.of(self.view.agents.slot[self.row])
+    }
+
     /// With its eyes: a body may have to slide along a wall on the way, and does.
     fn sees(&self, place: Vec2) -> bool {
         !self.view.walls.block_far(self.view.position(self.row), place)
@@ -149,10 +155,10 @@ impl Naive<'_> {
         if at.distance(view.position(self.row)) >= CLOSE {
             return at;
         }
-        let route = view.routes.of(view.agents.id[leader]);
+        let route = self.routes.of(view.agents.slot[leader]);
         let (stops, goal) = match route.guide {
             Guide::Goal => (&[][..], Some(view.goal(leader))),
-            Guide::Stops => (route.stops.get(route.next as usize..).unwrap_or_default(), None),
+            Guide::Stops => (route.ahead(), None),
             _ => (&[][..], None),
         };
         let told = stops.iter().copied().chain(goal);
@@ -172,7 +178,7 @@ impl Naive<'_> {
 
     /// Whether it has seen its goal, now or before.
     pub(super) fn has_found_goal(&self) -> bool {
-        let route = self.view.routes.of(self.view.agents.id[self.row]);
+        let route = self.route();
         matches!(route.guide, Guide::Goal | Guide::Stops)
             || looks_around(self.view, self.row, route) && self.sees(self.target.reach)
     }

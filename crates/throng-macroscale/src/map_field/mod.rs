@@ -4,7 +4,7 @@
 //!
 //! - **Cells** are eight world cells a side, 4 m. The paper says nothing of walls that cut through one; here such a cell is
 //!   split (`grid`), so that doors and thin walls are what they are.
-//! - **Routes** are state ([`throng_core::world::Routes`]): made when somebody sets off, and again when its goal or the map
+//! - **Routes** are remembered: made when somebody sets off, and again when its goal or the map
 //!   has changed, when it was pushed to where it sees neither the next stop nor the last one, or when its preference asks for
 //!   it. The search runs from the goal, so that all who ask in one step for the same goal share it; who asks alone gets A*.
 //!   Cells' middles are not walked over: a way is pulled taut against walls (`routes`), and an agent heads for the first stop
@@ -29,10 +29,12 @@ mod grid;
 mod individuals;
 mod routes;
 
-use crate::Macroscale;
+use crate::cached::Cached;
 use crate::heading::{GoalKey, Target, due, goal_key, goals, target, through, to_end, waits};
+use crate::route::{Guide, Route, RouteChange, Routes};
+use crate::{Intent, Macroscale, MacroscaleModel};
 use crowd::Crowd;
-use glam::Vec2;
+use glam::{DVec2, Vec2};
 use grid::{Grid, Node};
 use individuals::{Naive, looks_around};
 use rayon::prelude::*;
@@ -40,8 +42,9 @@ use routes::{Aversion, Costs, Entry, Scratch};
 use std::sync::Mutex;
 use throng_core::CHUNK;
 use throng_core::handover::Intents;
+use throng_core::memory::Remember;
 use throng_core::params::Draw;
-use throng_core::world::{Guide, NewRoute, Route, RouteChange, View};
+use throng_core::world::View;
 
 throng_core::params! {
     /// Routes over a coarse grid of the map, made once and followed; some mind crowds, and some do not know the way.
@@ -81,31 +84,53 @@ const WIDEST_CLASS: f32 = 1.25;
 /// A new way that costs more than this part of the old one is not worth it.
 const WORTH_IT: f64 = 0.9;
 
-/// The model at work.
+/// Follows routes, and makes them where they are missing.
 #[derive(Debug)]
-pub struct Planner {
-    /// The scenario's.
-    all: MapField,
-    /// By cohort.
-    params: Vec<MapField>,
-    /// What the grids were made for.
-    made_for: Option<(u64, Option<[Vec2; 2]>)>,
-    made_for_radii: Vec<f32>,
-    /// By radius; few.
-    grids: Vec<(f32, Grid)>,
+pub struct MapFieldPlanner {
+    params: Settings,
+    maps: Cached<Maps>,
     crowd: Crowd,
+    routes: Routes,
     /// Memory of searches, one for each that runs at the same time.
     scratch: Mutex<Vec<Scratch>>,
     /// By chunk of rows.
     notes: Vec<Notes>,
-    stranded: Vec<u32>,
+    unreachable: Vec<u32>,
+}
+
+/// Parameters of the scenario, and by cohort.
+#[derive(Debug)]
+struct Settings {
+    all: MapField,
+    cohorts: Vec<MapField>,
+}
+
+/// The map as grids.
+#[derive(Debug, Default)]
+struct Maps {
+    /// What they were made for.
+    made_for: Option<(u64, Option<[Vec2; 2]>)>,
+    made_for_radii: Vec<f32>,
+    /// By radius; few.
+    grids: Vec<(f32, Grid)>,
+}
+
+/// What routes are followed and looked for with.
+#[derive(Clone, Copy)]
+struct Navigator<'a> {
+    params: &'a Settings,
+    maps: &'a Maps,
+    crowd: &'a Crowd,
+    routes: &'a Routes,
+    scratch: &'a Mutex<Vec<Scratch>>,
 }
 
 /// What comes up while a chunk of rows follows its routes.
 #[derive(Debug, Default)]
 struct Notes {
     asks: Vec<Ask>,
-    changes: Vec<RouteChange>,
+    /// By slot.
+    changes: Vec<(u32, RouteChange)>,
 }
 
 /// Who needs a search.
@@ -155,121 +180,126 @@ struct Walker<'a> {
     aversion: f32,
 }
 
-impl From<(MapField, Vec<MapField>)> for Planner {
-    /// From the scenario's parameters and those of every cohort.
-    fn from((all, cohorts): (MapField, Vec<MapField>)) -> Planner {
-        Planner {
-            all,
-            params: cohorts,
-            made_for: None,
-            made_for_radii: Vec::new(),
-            grids: Vec::new(),
+impl MacroscaleModel for MapField {
+    fn planner(all: MapField, cohorts: Vec<MapField>) -> Box<dyn Macroscale> {
+        Box::new(MapFieldPlanner {
+            params: Settings { all, cohorts },
+            maps: Cached::default(),
             crowd: Crowd::new(all.cell),
+            routes: Routes::default(),
             scratch: Mutex::default(),
             notes: Vec::new(),
-            stranded: Vec::new(),
-        }
+            unreachable: Vec::new(),
+        })
     }
 }
 
-impl Macroscale for Planner {
+impl Macroscale for MapFieldPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
-        out.routes.clear();
-        self.stranded.clear();
-        self.learn_map(view);
+        self.routes.note_map(view.map_version);
+        self.maps.get_mut().learn(view, &self.params);
         self.count_crowd(view);
         self.follow(view, out);
         self.answer(view, out);
-        self.stranded.sort_unstable();
-        self.notes.iter_mut().for_each(|notes| out.routes.append(&mut notes.changes));
+        let changes = self.notes.iter_mut().flat_map(|notes| notes.changes.drain(..));
+        changes.for_each(|(slot, to)| self.routes.change(slot, to));
     }
 
-    fn stranded(&self) -> &[u32] {
-        &self.stranded
+    fn intent(&self, view: View<'_>, row: usize) -> Intent {
+        let mut maps = self.maps.lock();
+        let navigator = self.navigator(view, &mut maps);
+        let route = navigator.route(view, row);
+        let (mut aim, next) = (Vec2::ZERO, navigator.planned(view, row));
+        let velocity = next.velocity(view, row, &mut aim);
+        Intent { velocity, aim, guide: route.guide, leader: route.leader() }
     }
 
-    fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
-        self.learn_map(view);
+    fn path(&self, view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Option<Vec<Vec2>> {
+        let mut maps = self.maps.lock();
+        let navigator = self.navigator(view, &mut maps);
+        let straight = || Some(vec![from, to]);
+        if navigator.maps.grids.is_empty() {
+            return straight();
+        }
+        let own = || Grid::new(view, radius, self.params.all.cell);
+        let wider;
+        let grid = match navigator.maps.of(view.class_of(radius)) {
+            Some(grid) => grid,
+            None => {
+                wider = own();
+                &wider
+            }
+        };
+        let costs = Costs { grid, crowd: None };
+        let is_plain =
+            || costs.along(from.as_dvec2(), to.as_dvec2()) <= f64::from(from.distance(to)) * (1.0 + 1e-6);
+        if grid.sees(from, to) && is_plain() {
+            return straight();
+        }
+        let stops = navigator.ways(&costs, &[to.as_dvec2()], &[from]).remove(0)?;
+        Some(std::iter::once(from).chain(stops).collect())
+    }
+
+    fn route(&self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
+        let mut maps = self.maps.lock();
+        let navigator = self.navigator(view, &mut maps);
         let (from, target) = (view.position(row), target(view, row));
-        let route = view.routes.of(view.agents.id[row]);
-        let stops = match (self.grid(view, row), route.guide) {
+        let route = navigator.route(view, row);
+        let stops = match (navigator.grid(view, row), route.guide) {
             (None, _) | (_, Guide::Goal) => vec![target.aim],
-            (_, Guide::Stops) => route.stops.get(route.next as usize..).unwrap_or_default().to_vec(),
+            (_, Guide::Stops) => route.ahead().to_vec(),
             (_, Guide::Leader | Guide::Crowd | Guide::Chance) => route.stops.clone(),
             (Some(grid), Guide::Nothing) if grid.sees(from, target.reach) => vec![target.aim],
             (Some(_), Guide::Nothing) => {
                 let ask = Ask { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute };
-                self.search(view, &[ask]).remove(0)?
+                navigator.search(view, &[ask]).remove(0)?
             }
         };
         Some(std::iter::once(from).chain(stops).collect())
     }
+
+    fn unreachable(&self) -> &[u32] {
+        &self.unreachable
+    }
+
+    fn memory(&self) -> Option<&dyn Remember> {
+        Some(&self.routes)
+    }
+
+    fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
+        Some(&mut self.routes)
+    }
 }
 
-impl Planner {
-    /// What a row's cohort says, or the scenario where it says nothing.
-    fn params(&self, view: View<'_>, row: usize) -> &MapField {
-        self.params.get(view.agents.cohort[row] as usize).unwrap_or(&self.all)
-    }
-
-    /// How much a row minds crowds.
-    fn aversion(&self, view: View<'_>, row: usize) -> f32 {
-        let congestion = self.params(view, row).congestion;
-        if let Draw::Fixed(all) = congestion {
-            return all as f32;
-        }
-        // In steps of an eighth, so that those who are nearly alike share their searches.
-        (congestion.of(view.seed, view.agents.id[row], 0) * 8.0).round() / 8.0
-    }
-
-    /// Makes the grids that anybody needs or has needed, once for a map: a resumed run must find those that it had.
-    fn learn_map(&mut self, view: View<'_>) {
-        let map = Some((view.map_version, view.extent));
-        if self.made_for == map && self.made_for_radii == view.radius_classes {
-            return;
-        }
-        self.made_for = map;
-        self.made_for_radii = view.radius_classes.to_vec();
-        self.grids.clear();
-        let minded = self.params.iter().any(|params| params.congestion.high() > 0.0);
-        if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {
-            return;
-        }
-        let radii = throng_core::world::radius_classes(view.radius_classes, WIDEST_CLASS);
-        let grid = |radius: f32| (radius, Grid::new(view, radius, self.all.cell));
-        self.grids = radii.into_iter().map(grid).collect();
-    }
-
-    /// The map for a row; `None` where nothing is in anybody's way.
-    fn grid(&self, view: View<'_>, row: usize) -> Option<&Grid> {
-        if self.grids.is_empty() {
-            return None;
-        }
-        let radius = view.planned_radius(row);
-        let class = self.grids.partition_point(|&(class, _)| class < radius);
-        self.grids.get(class).map(|(_, grid)| grid)
+impl MapFieldPlanner {
+    fn navigator<'a>(&'a self, view: View<'_>, maps: &'a mut Maps) -> Navigator<'a> {
+        maps.learn(view, &self.params);
+        let MapFieldPlanner { params, crowd, routes, scratch, .. } = self;
+        Navigator { params, maps, crowd, routes, scratch }
     }
 
     /// Counts the crowd in steps in which somebody looks at it.
     fn count_crowd(&mut self, view: View<'_>) {
+        let MapFieldPlanner { params, maps, crowd, routes, .. } = self;
         let minds = |params: &MapField| params.congestion.high() > 0.0 || !params.knows;
-        if self.grids.is_empty() || !self.params.iter().any(minds) {
+        if maps.get_mut().grids.is_empty() || !params.cohorts.iter().any(minds) {
             return;
         }
         let looks = |row: usize| {
-            let (params, route) = (self.params(view, row), view.routes.of(view.agents.id[row]));
+            let (params, route) = (params.of(view, row), routes.of(view.agents.slot[row]));
             let minds = params.congestion.high() > 0.0
                 && (due(view, row, params.attention) || looks(view, row, route));
             minds || !params.knows && looks_around(view, row, route)
         };
         if (0..view.agents.len()).into_par_iter().with_min_len(CHUNK).any(looks) {
-            self.crowd.count(view);
+            crowd.count(view);
         }
     }
 
     /// Everybody goes on where it has a way, and notes what it needs where it has none.
     fn follow(&mut self, view: View<'_>, out: &mut Intents) {
-        let mut notes = std::mem::take(&mut self.notes);
+        let MapFieldPlanner { params, maps, crowd, routes, scratch, notes, .. } = self;
+        let navigator = Navigator { params, maps: maps.get_mut(), crowd, routes, scratch };
         notes.resize_with(notes.len().max(view.agents.len().div_ceil(CHUNK)), Notes::default);
         let columns = (
             out.vx.par_chunks_mut(CHUNK),
@@ -280,11 +310,130 @@ impl Planner {
         columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim, notes))| {
             for (i, aim) in aim.iter_mut().enumerate() {
                 let row = chunk * CHUNK + i;
-                let next = self.next(view, row, notes);
+                let next = navigator.next(view, row, notes);
                 (vx[i], vy[i]) = next.velocity(view, row, aim).into();
             }
         });
-        self.notes = notes;
+    }
+
+    /// Searches for everybody who has asked, and lets them go on.
+    fn answer(&mut self, view: View<'_>, out: &mut Intents) {
+        self.unreachable.clear();
+        let mut asks: Vec<Ask> = self.notes.iter_mut().flat_map(|notes| notes.asks.drain(..)).collect();
+        if asks.is_empty() {
+            return;
+        }
+        asks.sort_unstable_by_key(|ask| (ask.key, view.agents.id[ask.row]));
+        let shared: Vec<&[Ask]> = asks.chunk_by(|a, b| a.key == b.key).collect();
+        let MapFieldPlanner { params, maps, crowd, routes, scratch, .. } = self;
+        let navigator = Navigator { params, maps: maps.get_mut(), crowd, routes, scratch };
+        let found: Vec<Option<Vec<Vec2>>> =
+            shared.par_iter().flat_map_iter(|asks| navigator.search(view, asks)).collect();
+        for (ask, stops) in asks.iter().zip(found) {
+            self.take(view, *ask, stops, out);
+        }
+        self.unreachable.sort_unstable();
+    }
+
+    fn take(&mut self, view: View<'_>, ask: Ask, stops: Option<Vec<Vec2>>, out: &mut Intents) {
+        let (row, slot) = (ask.row, view.agents.slot[ask.row]);
+        // What it noted for a route that it leaves now.
+        let Some(notes) = self.notes.get_mut(row / CHUNK) else { return };
+        let next = match (stops, ask.why) {
+            (None, Why::Congested) => return,
+            (None, Why::NoRoute) => {
+                self.unreachable.push(view.agents.id[row]);
+                if self.routes.of(slot).guide != Guide::Nothing {
+                    notes.changes.push((slot, RouteChange::Nothing));
+                }
+                Next::Stay
+            }
+            (Some(stops), _) => {
+                let next = match stops[..] {
+                    [stop] => Next::End(stop),
+                    _ => Next::Through(stops[0]),
+                };
+                notes.changes.retain(|(other, _)| *other != slot);
+                notes.changes.push((slot, RouteChange::Stops(stops)));
+                next
+            }
+        };
+        (out.vx[row], out.vy[row]) = next.velocity(view, row, &mut out.aim[row]).into();
+    }
+}
+
+impl Settings {
+    /// What a row's cohort says, or the scenario where it says nothing.
+    fn of(&self, view: View<'_>, row: usize) -> &MapField {
+        self.cohorts.get(view.agents.cohort[row] as usize).unwrap_or(&self.all)
+    }
+}
+
+impl Maps {
+    /// Makes the grids that anybody needs or has needed, once for a map: a resumed run must find those that it had.
+    fn learn(&mut self, view: View<'_>, params: &Settings) {
+        let map = Some((view.map_version, view.extent));
+        if self.made_for == map && self.made_for_radii == view.radius_classes {
+            return;
+        }
+        self.made_for = map;
+        self.made_for_radii = view.radius_classes.to_vec();
+        self.grids.clear();
+        let minded = params.cohorts.iter().any(|params| params.congestion.high() > 0.0);
+        if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {
+            return;
+        }
+        let radii = throng_core::world::radius_classes(view.radius_classes, WIDEST_CLASS);
+        let grid = |radius: f32| (radius, Grid::new(view, radius, params.all.cell));
+        self.grids = radii.into_iter().map(grid).collect();
+    }
+
+    /// The grid for bodies of a radius; `None` where nothing is in anybody's way.
+    fn of(&self, radius: f32) -> Option<&Grid> {
+        let class = self.grids.partition_point(|&(class, _)| class < radius);
+        self.grids.get(class).map(|(_, grid)| grid)
+    }
+}
+
+impl<'a> Navigator<'a> {
+    fn route(&self, view: View<'_>, row: usize) -> &'a Route {
+        self.routes.of(view.agents.slot[row])
+    }
+
+    fn grid(&self, view: View<'_>, row: usize) -> Option<&'a Grid> {
+        self.maps.of(view.planned_radius(row))
+    }
+
+    /// How much a row minds crowds.
+    fn aversion(&self, view: View<'_>, row: usize) -> f32 {
+        let congestion = self.params.of(view, row).congestion;
+        if let Draw::Fixed(all) = congestion {
+            return all as f32;
+        }
+        // In steps of an eighth, so that those who are nearly alike share their searches.
+        (congestion.of(view.seed, view.agents.id[row], 0) * 8.0).round() / 8.0
+    }
+
+    /// What a row does by its route as it is.
+    fn planned(&self, view: View<'_>, row: usize) -> Next {
+        if waits(view, row) {
+            return Next::Stay;
+        }
+        let (from, target) = (view.position(row), target(view, row));
+        let Some(grid) = self.grid(view, row).filter(|_| target.reach != from) else {
+            return Next::End(target.aim);
+        };
+        let route = self.route(view, row);
+        match (route.guide, route.ahead()) {
+            (Guide::Goal, _) => Next::End(target.aim),
+            (Guide::Stops, [end]) => Next::End(*end),
+            (Guide::Stops, [stop, ..]) => Next::Through(*stop),
+            (Guide::Nothing, _) if grid.sees(from, target.reach) => Next::End(target.aim),
+            (Guide::Nothing | Guide::Stops, _) => Next::Stay,
+            (Guide::Leader | Guide::Crowd | Guide::Chance, _) => {
+                route.stops.first().map_or(Next::Stay, |&place| Next::End(place))
+            }
+        }
     }
 
     /// What a row does next, as far as it knows.
@@ -297,21 +446,21 @@ impl Planner {
         let Some(grid) = self.grid(view, row).filter(|_| target.reach != view.position(row)) else {
             return Next::End(target.aim);
         };
-        let (params, id) = (self.params(view, row), view.agents.id[row]);
-        let naive = Naive { view, row, grid, target, params };
+        let (params, slot) = (self.params.of(view, row), view.agents.slot[row]);
+        let naive = Naive { view, row, grid, target, params, routes: self.routes };
         let (next, change) = if params.knows || naive.has_found_goal() {
             let aversion = self.aversion(view, row);
             self.with_map(Walker { view, row, grid, target, params, aversion }, notes)
         } else {
             self.without_map(naive)
         };
-        notes.changes.extend(change.map(|to| RouteChange { id, to }));
+        notes.changes.extend(change.map(|to| (slot, to)));
         next
     }
 
-    fn with_map(&self, walker: Walker<'_>, notes: &mut Notes) -> (Next, Option<NewRoute>) {
+    fn with_map(&self, walker: Walker<'_>, notes: &mut Notes) -> (Next, Option<RouteChange>) {
         let Walker { view, row, target, .. } = walker;
-        let route = view.routes.of(view.agents.id[row]);
+        let route = self.route(view, row);
         let is_known = match route.guide {
             Guide::Goal => true,
             Guide::Stops => walker.leads_to_goal(route),
@@ -319,7 +468,7 @@ impl Planner {
         };
         if !is_known {
             return if walker.sees_goal() {
-                (Next::End(target.aim), Some(NewRoute::Goal))
+                (Next::End(target.aim), Some(RouteChange::Goal))
             } else {
                 notes.asks.push(Ask { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute });
                 (Next::Stay, None)
@@ -329,7 +478,7 @@ impl Planner {
             |why: Why| Ask { key: key(view, row, walker.aversion, walker.params.threshold), row, why };
         let Some(stop) = walker.stop(route) else {
             if walker.sees_goal() {
-                return (Next::End(target.aim), Some(NewRoute::Goal));
+                return (Next::End(target.aim), Some(RouteChange::Goal));
             }
             notes.asks.push(aware(Why::NoRoute));
             return (Next::Stay, None);
@@ -340,7 +489,7 @@ impl Planner {
         {
             notes.asks.push(aware(Why::Congested));
         }
-        let change = (route.guide == Guide::Stops && stop != route.next).then_some(NewRoute::Next(stop));
+        let change = (route.guide == Guide::Stops && stop != route.next).then_some(RouteChange::Next(stop));
         (walker.heading(route, stop), change)
     }
 
@@ -348,7 +497,7 @@ impl Planner {
     fn is_congested(&self, walker: Walker<'_>, route: &Route, stop: u32) -> bool {
         let Walker { view, row, params, .. } = walker;
         let mut at = view.position(row);
-        let mut left = LOOK_AHEAD * self.all.cell;
+        let mut left = LOOK_AHEAD * self.params.all.cell;
         let goal = [walker.target.reach];
         let ahead = if route.guide == Guide::Goal {
             &goal
@@ -357,8 +506,8 @@ impl Planner {
         };
         for &stop in ahead {
             let length = at.distance(stop);
-            let step = (stop - at) * (self.all.cell / length.max(self.all.cell * 1e-3));
-            let cells = length.min(left) / self.all.cell;
+            let step = (stop - at) * (self.params.all.cell / length.max(self.params.all.cell * 1e-3));
+            let cells = length.min(left) / self.params.all.cell;
             let places = cells.ceil() as usize;
             let crowded = |place: usize| {
                 let place = at + step * cells.min(place as f32);
@@ -376,102 +525,70 @@ impl Planner {
         false
     }
 
-    /// Searches for everybody who has asked, and lets them go on.
-    fn answer(&mut self, view: View<'_>, out: &mut Intents) {
-        let mut asks: Vec<Ask> = self.notes.iter_mut().flat_map(|notes| notes.asks.drain(..)).collect();
-        if asks.is_empty() {
-            return;
-        }
-        asks.sort_unstable_by_key(|ask| (ask.key, view.agents.id[ask.row]));
-        let shared: Vec<&[Ask]> = asks.chunk_by(|a, b| a.key == b.key).collect();
-        let found: Vec<Option<Vec<Vec2>>> =
-            shared.par_iter().flat_map_iter(|asks| self.search(view, asks)).collect();
-        for (ask, stops) in asks.iter().zip(found) {
-            self.take(view, *ask, stops, out);
-        }
-    }
-
-    fn take(&mut self, view: View<'_>, ask: Ask, stops: Option<Vec<Vec2>>, out: &mut Intents) {
-        let (row, id) = (ask.row, view.agents.id[ask.row]);
-        // What it noted for a route that it leaves now.
-        let Some(notes) = self.notes.get_mut(row / CHUNK) else { return };
-        let next = match (stops, ask.why) {
-            (None, Why::Congested) => return,
-            (None, Why::NoRoute) => {
-                self.stranded.push(row as u32);
-                if view.routes.of(id).guide != Guide::Nothing {
-                    notes.changes.push(RouteChange { id, to: NewRoute::Nothing });
-                }
-                Next::Stay
-            }
-            (Some(stops), _) => {
-                let next = match stops[..] {
-                    [stop] => Next::End(stop),
-                    _ => Next::Through(stops[0]),
-                };
-                notes.changes.retain(|change| change.id != id);
-                notes.changes.push(RouteChange { id, to: NewRoute::Stops(stops) });
-                next
-            }
-        };
-        (out.vx[row], out.vy[row]) = next.velocity(view, row, &mut out.aim[row]).into();
-    }
-
     /// The ways of those who share a search, in their order; `None` where there is none, or none that is worth it.
     fn search(&self, view: View<'_>, asks: &[Ask]) -> Vec<Option<Vec<Vec2>>> {
         let Ask { key, row: first, .. } = asks[0];
         let Some(grid) = self.grid(view, first) else { return vec![None; asks.len()] };
         let (weight, threshold) = (f32::from_bits(key.aversion), f32::from_bits(key.threshold));
-        let crowd = (weight > 0.0).then_some(Aversion { crowd: &self.crowd, weight, threshold });
+        let crowd = (weight > 0.0).then_some(Aversion { crowd: self.crowd, weight, threshold });
         let costs = Costs { grid, crowd };
-        let entries = entries(view, first, grid);
+        let from: Vec<Vec2> = asks.iter().map(|ask| view.position(ask.row)).collect();
+        let ways = self.ways(&costs, &goals(view, first), &from);
+        let is_wanted = |(ask, way): (&Ask, Option<Vec<Vec2>>)| {
+            way.filter(|stops| ask.why == Why::NoRoute || self.is_worth_it(view, ask.row, &costs, stops))
+        };
+        asks.par_iter().zip(ways).map(is_wanted).collect()
+    }
+
+    /// The stops of the cheapest ways from some places to wherever a goal can be entered.
+    fn ways(&self, costs: &Costs<'_>, goals: &[DVec2], from: &[Vec2]) -> Vec<Option<Vec<Vec2>>> {
+        let grid = costs.grid;
+        let entries = entries(goals, grid);
         let mut regions: Vec<u32> = entries.iter().map(|entry| grid.region(entry.node)).collect();
         regions.sort_unstable();
         regions.dedup();
-        let starts: Vec<Option<Node>> =
-            asks.par_iter().map(|ask| start(view, ask.row, grid, &regions)).collect();
+        let starts: Vec<Option<Node>> = from.par_iter().map(|&from| start(from, grid, &regions)).collect();
         let wanted: Vec<Node> = starts.iter().flatten().copied().collect();
         if wanted.is_empty() {
-            return vec![None; asks.len()];
+            return vec![None; from.len()];
         }
         let mut scratch = self.scratch.lock().ok().and_then(|mut pool| pool.pop()).unwrap_or_default();
-        scratch.search(&costs, &entries, &wanted);
-        let way = |(ask, start): (&Ask, &Option<Node>)| {
-            let from = grid.space.place(view.position(ask.row).as_dvec2()).at;
-            let stops = scratch.stops(&costs, &entries, from, (*start)?);
-            (ask.why == Why::NoRoute || is_worth_it(view, ask.row, &costs, &stops)).then_some(stops)
+        scratch.search(costs, &entries, &wanted);
+        let way = |(from, start): (&Vec2, &Option<Node>)| {
+            let from = grid.space.place(from.as_dvec2()).at;
+            Some(scratch.stops(costs, &entries, from, (*start)?))
         };
-        let ways = asks.par_iter().zip(&starts).map(way).collect();
+        let ways = from.par_iter().zip(&starts).map(way).collect();
         if let Ok(mut pool) = self.scratch.lock() {
             pool.push(scratch);
         }
         ways
     }
+
+    /// Whether a new way is enough cheaper than what is left of the old one.
+    fn is_worth_it(&self, view: View<'_>, row: usize, costs: &Costs<'_>, stops: &[Vec2]) -> bool {
+        let route = self.route(view, row);
+        let from = view.position(row);
+        let old = match route.guide {
+            Guide::Stops => costs.of_way(from, route.ahead()),
+            _ => costs.of_way(from, &[target(view, row).reach]),
+        };
+        costs.of_way(from, stops) <= WORTH_IT * old
+    }
 }
 
-/// Whether a new way is enough cheaper than what is left of the old one.
-fn is_worth_it(view: View<'_>, row: usize, costs: &Costs<'_>, stops: &[Vec2]) -> bool {
-    let route = view.routes.of(view.agents.id[row]);
-    let from = view.position(row);
-    let old = match route.guide {
-        Guide::Stops => costs.of_way(from, route.stops.get(route.next as usize..).unwrap_or_default()),
-        _ => costs.of_way(from, &[target(view, row).reach]),
-    };
-    costs.of_way(from, stops) <= WORTH_IT * old
-}
-
-/// Where a row's goal is entered, and from which nodes.
-fn entries(view: View<'_>, row: usize, grid: &Grid) -> Vec<Entry> {
-    let entry = |goal: glam::DVec2| {
+/// Where a goal is entered, and from which nodes.
+fn entries(goals: &[DVec2], grid: &Grid) -> Vec<Entry> {
+    let entry = |&goal: &DVec2| {
         let place = grid.space.place(goal);
         grid.around(&place).into_iter().map(move |node| Entry { node, at: goal })
     };
-    goals(view, row).into_iter().flat_map(entry).collect()
+    goals.iter().flat_map(entry).collect()
 }
 
-/// The nearest node that a row can get to and that has a way to the goal, by the regions in which that is entered.
-fn start(view: View<'_>, row: usize, grid: &Grid, regions: &[u32]) -> Option<Node> {
-    let place = grid.space.place(view.position(row).as_dvec2());
+/// The nearest node that can be gone to and that has a way to the goal, by the regions in which that is entered.
+fn start(from: Vec2, grid: &Grid, regions: &[u32]) -> Option<Node> {
+    let place = grid.space.place(from.as_dvec2());
     grid.around(&place).into_iter().find(|&node| regions.binary_search(&grid.region(node)).is_ok())
 }
 

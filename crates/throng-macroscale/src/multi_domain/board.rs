@@ -1,31 +1,32 @@
-//! What everybody has said, in an index of space and time. A copy of the world's plans that is kept up to date.
+//! What everybody has said, in an index of space and time. A copy of plans that is kept up to date.
 
+use super::plan::{Plan, Plans};
 use super::{MultiDomain, wide};
 use crate::domain::published::{Published, Trajectory};
-use throng_core::world::{Plan, View};
+use throng_core::world::View;
 
-/// Everybody's published path. Movers come first, then agents by id.
+/// Everybody's published path. Movers come first, then agents by slot.
 #[derive(Debug, Default)]
 pub(super) struct Board {
     pub published: Published,
-    /// By id: the serial of the plan that is published, where there is one.
+    /// By slot: the serial of the plan that is published, where there is one.
     serials: Vec<Option<u32>>,
     movers: Option<usize>,
 }
 
 impl Board {
     /// The number of an agent among all bodies.
-    pub fn body(&self, id: u32) -> u32 {
-        self.movers.unwrap_or(0) as u32 + id
+    pub fn body(&self, slot: u32) -> u32 {
+        self.movers.unwrap_or(0) as u32 + slot
     }
 
-    /// The agent that a body is.
+    /// The slot of the agent that a body is.
     pub fn agent(&self, body: u32) -> Option<u32> {
         body.checked_sub(self.movers.unwrap_or(0) as u32)
     }
 
     /// Publishes what has changed since the last look, and takes away who has left.
-    pub fn look(&mut self, view: View<'_>, params: &MultiDomain, rows: &[u32]) {
+    pub fn look(&mut self, view: View<'_>, params: &MultiDomain, plans: &Plans, rows: &[u32]) {
         if self.movers != Some(view.scripts.len()) {
             *self = Board { movers: Some(view.scripts.len()), ..Board::default() };
             let in_the_way = view.scripts.iter().enumerate().filter(|(_, script)| !script.carries);
@@ -36,16 +37,16 @@ impl Board {
             }
         }
         self.serials.resize(self.serials.len().max(rows.len()), None);
-        for id in 0..self.serials.len() {
-            let row = rows.get(id).copied().filter(|&row| row != u32::MAX);
+        for slot in 0..self.serials.len() {
+            let row = rows.get(slot).copied().filter(|&row| row != u32::MAX);
             let Some(row) = row else {
-                if self.serials[id].take().is_some() {
-                    self.published.withdraw(self.body(id as u32));
+                if self.serials[slot].take().is_some() {
+                    self.published.withdraw(self.body(slot as u32));
                 }
                 continue;
             };
-            let plan = view.plans.of(id as u32);
-            if self.serials[id] != Some(plan.serial) {
+            let plan = plans.of(slot as u32);
+            if self.serials[slot] != Some(plan.serial) {
                 self.publish(view, params, row as usize, plan);
             }
         }
@@ -53,7 +54,7 @@ impl Board {
 
     /// An agent says where it will be. Whoever has no plan stands.
     pub fn publish(&mut self, view: View<'_>, params: &MultiDomain, row: usize, plan: &Plan) {
-        let id = view.agents.id[row];
+        let slot = view.agents.slot[row];
         let radius = f64::from(view.agents.radius[row] + params.margin);
         let told = if plan.path.is_empty() {
             Trajectory::standing(radius, wide(view.position(row)))
@@ -61,8 +62,8 @@ impl Board {
             let leaves = view.cohorts[view.agents.cohort[row] as usize].leaves;
             Trajectory { radius, path: plan.path.clone(), stays: !(leaves && plan.reaches) }
         };
-        self.published.publish(self.body(id), told);
-        self.serials[id as usize] = Some(plan.serial);
+        self.published.publish(self.body(slot), told);
+        self.serials[slot as usize] = Some(plan.serial);
     }
 
     /// The memory that it takes, roughly: what is published, and about as many entries of the index as seconds.

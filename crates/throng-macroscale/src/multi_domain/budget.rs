@@ -94,7 +94,7 @@ impl Share {
 
 /// How long tasks took, for pictures and never for decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Served {
+pub struct TaskRecord {
     /// Who.
     pub id: u32,
     /// s, by domain: Σ1 to Σ5.

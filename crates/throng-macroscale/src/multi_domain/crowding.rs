@@ -3,11 +3,12 @@
 
 use super::MultiDomain;
 use super::ground::{Ground, Grounds};
+use super::plan::{Plan, Plans};
 use crate::domain::dynamic_navmesh::Density;
 use crate::navmesh::Terrain;
 use glam::DVec2;
 use rustc_hash::FxHashMap;
-use throng_core::world::{Plan, View};
+use throng_core::world::View;
 
 /// Who will be in which polygon when, for each class of radii.
 #[derive(Debug, Default)]
@@ -21,7 +22,7 @@ pub(super) struct Crowding {
 struct Counts {
     /// How many, by time and polygon.
     bodies: FxHashMap<(u32, u32), u32>,
-    /// Where and when an agent will be, by id.
+    /// Where and when an agent will be, by slot.
     keys: Vec<Vec<(u32, u32)>>,
     /// Of every polygon: its middle, and its area, m².
     polygons: Vec<(DVec2, f64)>,
@@ -33,11 +34,11 @@ pub(super) struct Asker {
     pub class: usize,
     pub from: DVec2,
     pub speed: f64,
-    pub id: u32,
+    pub slot: u32,
 }
 
-/// Length of a slot of time, s.
-const SLOT: f64 = 4.0;
+/// Time is counted in periods of this length, s.
+const PERIOD: f64 = 4.0;
 /// As far ahead somebody is expected anywhere, s.
 const AHEAD: f64 = 48.0;
 /// Between looks at a way, m.
@@ -47,22 +48,29 @@ const MOST_LOOKS: f64 = 200.0;
 const LEAST_AREA: f64 = 1.0;
 
 impl Crowding {
-    pub fn look(&mut self, view: View<'_>, grounds: &Grounds, params: &MultiDomain, rows: &[u32]) {
+    pub fn look(
+        &mut self,
+        view: View<'_>,
+        grounds: &Grounds,
+        params: &MultiDomain,
+        plans: &Plans,
+        rows: &[u32],
+    ) {
         if self.version != grounds.version {
             let classes = grounds.iter().map(Counts::on).collect();
             *self = Crowding { version: grounds.version, serials: Vec::new(), classes };
         }
         self.serials.resize(self.serials.len().max(rows.len()), None);
-        for id in 0..self.serials.len() {
-            let row = rows.get(id).copied().filter(|&row| row != u32::MAX);
+        for slot in 0..self.serials.len() {
+            let row = rows.get(slot).copied().filter(|&row| row != u32::MAX);
             let Some(row) = row else {
-                if self.serials[id].take().is_some() {
-                    self.classes.iter_mut().for_each(|counts| counts.set(id, Vec::new()));
+                if self.serials[slot].take().is_some() {
+                    self.classes.iter_mut().for_each(|counts| counts.set(slot, Vec::new()));
                 }
                 continue;
             };
-            let plan = view.plans.of(id as u32);
-            if self.serials[id] != Some(plan.serial) {
+            let plan = plans.of(slot as u32);
+            if self.serials[slot] != Some(plan.serial) {
                 self.publish(view, grounds, params, row as usize, plan);
             }
         }
@@ -77,14 +85,14 @@ impl Crowding {
         row: usize,
         plan: &Plan,
     ) {
-        let id = view.agents.id[row];
-        self.serials[id as usize] = Some(plan.serial);
+        let slot = view.agents.slot[row];
+        self.serials[slot as usize] = Some(plan.serial);
         if params.crowding == 0.0 {
             return;
         }
         let expected = expected(view, row, plan);
         for (counts, ground) in self.classes.iter_mut().zip(grounds.iter()) {
-            counts.set(id as usize, keys(ground, &expected));
+            counts.set(slot as usize, keys(ground, &expected));
         }
     }
 
@@ -93,7 +101,7 @@ impl Crowding {
         let counts = self.classes.get(asker.class)?;
         let phi = |(polygon, &(centre, area)): (usize, &(DVec2, f64))| {
             let time = view.now + centre.distance(asker.from) / asker.speed;
-            let others = counts.others((slot(time), polygon as u32), asker.id);
+            let others = counts.others((period(time), polygon as u32), asker.slot);
             (f64::from(others) / area) as f32
         };
         Some(Density { phi: counts.polygons.iter().enumerate().map(phi).collect() })
@@ -108,7 +116,7 @@ impl Crowding {
         (0..looks).map(|look| f64::from(look) * between).any(|gone| {
             let polygon = mesh.locate(beyond(asker.from, way, gone));
             polygon.is_some_and(|polygon| {
-                counts.others((slot(view.now + gone / asker.speed), polygon as u32), asker.id) > 0
+                counts.others((period(view.now + gone / asker.speed), polygon as u32), asker.slot) > 0
             })
         })
     }
@@ -136,17 +144,17 @@ impl Counts {
     }
 
     /// How many there are but one.
-    fn others(&self, key: (u32, u32), id: u32) -> u32 {
+    fn others(&self, key: (u32, u32), slot: u32) -> u32 {
         let all = self.bodies.get(&key).copied().unwrap_or(0);
-        let is_own = || self.keys.get(id as usize).is_some_and(|keys| keys.contains(&key));
+        let is_own = || self.keys.get(slot as usize).is_some_and(|keys| keys.contains(&key));
         all - u32::from(all > 0 && is_own())
     }
 
-    fn set(&mut self, id: usize, keys: Vec<(u32, u32)>) {
-        if self.keys.len() <= id {
-            self.keys.resize(id + 1, Vec::new());
+    fn set(&mut self, slot: usize, keys: Vec<(u32, u32)>) {
+        if self.keys.len() <= slot {
+            self.keys.resize(slot + 1, Vec::new());
         }
-        for key in std::mem::replace(&mut self.keys[id], keys) {
+        for key in std::mem::replace(&mut self.keys[slot], keys) {
             if let std::collections::hash_map::Entry::Occupied(mut count) = self.bodies.entry(key) {
                 *count.get_mut() -= 1;
                 if *count.get() == 0 {
@@ -154,32 +162,32 @@ impl Counts {
                 }
             }
         }
-        for &key in &self.keys[id] {
+        for &key in &self.keys[slot] {
             *self.bodies.entry(key).or_default() += 1;
         }
     }
 }
 
-fn slot(time: f64) -> u32 {
-    (time / SLOT) as u32
+fn period(time: f64) -> u32 {
+    (time / PERIOD) as u32
 }
 
 fn keys(ground: &Ground, expected: &[(f64, DVec2)]) -> Vec<(u32, u32)> {
     let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return Vec::new() };
-    let there = expected.iter().filter_map(|&(time, at)| Some((slot(time), mesh.locate(at)? as u32)));
+    let there = expected.iter().filter_map(|&(time, at)| Some((period(time), mesh.locate(at)? as u32)));
     let mut keys: Vec<(u32, u32)> = there.collect();
     keys.dedup();
     keys
 }
 
-/// Where an agent is expected in the middle of every slot and between. Nothing but its plan says so: a run that is resumed
+/// Where an agent is expected in the middle of every period and between. Nothing but its plan says so: a run that is resumed
 /// must expect the same.
 fn expected(view: View<'_>, row: usize, plan: &Plan) -> Vec<(f64, DVec2)> {
     let Some((&(begin, _), &(end, last))) = plan.path.first().zip(plan.path.last()) else {
         return Vec::new();
     };
-    let looks = (2.0 * AHEAD / SLOT) as u32;
-    let times = (0..looks).map(|look| begin + f64::from(look) * SLOT / 2.0);
+    let looks = (2.0 * AHEAD / PERIOD) as u32;
+    let times = (0..looks).map(|look| begin + f64::from(look) * PERIOD / 2.0);
     let stands = plan.blocked < f64::INFINITY || plan.reaches;
     let rest = if stands { &[][..] } else { rest_of(&plan.way, last) };
     let beyond = |time: f64| beyond(last, rest, (time - end) * f64::from(view.agents.preferred_speed[row]));

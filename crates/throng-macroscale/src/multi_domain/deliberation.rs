@@ -1,16 +1,17 @@
 //! One agent's turn: its tasks from coarse to fine, as far as events ask for them.
 
 use super::board::Board;
-use super::budget::{Served, Share};
+use super::budget::{Share, TaskRecord};
 use super::crowding::{Asker, Crowding};
 use super::ground::{Ground, Grounds};
 use super::lead::Lead;
+use super::plan::{Plan, Plans};
 use super::rides::{Found, Others};
 use super::sharing::Destinations;
 use super::stepping::Aims;
 use super::tasks::{self, Ask, Event};
 use super::window::{Ending, Window};
-use super::{MultiDomain, Planner, wide};
+use super::{Known, MultiDomain, Session, wide};
 use crate::domain::Placed;
 use crate::domain::dynamic_navmesh::{DynamicNavmesh, Gate};
 use crate::domain::space_time::{APART, Exceptions, Goal, SpaceTime, Surroundings, Walk};
@@ -20,7 +21,7 @@ use crate::tunnel::{Guided, Line, Tunnel, Width};
 use glam::DVec2;
 use std::collections::BTreeMap;
 use std::time::Instant;
-use throng_core::world::{Plan, View};
+use throng_core::world::View;
 
 /// What somebody thinks with: all that is known, frozen for a batch.
 #[derive(Clone, Copy)]
@@ -31,6 +32,7 @@ pub(super) struct Thinker<'a> {
     pub board: &'a Board,
     crowding: &'a Crowding,
     pub destinations: &'a Destinations,
+    pub plans: &'a Plans,
     drafts: &'a BTreeMap<u32, Plan>,
     pub rows: &'a [u32],
 }
@@ -39,6 +41,7 @@ pub(super) struct Thinker<'a> {
 pub(super) struct Who<'a> {
     pub row: usize,
     pub id: u32,
+    pub slot: u32,
     pub body: u32,
     pub at: DVec2,
     pub velocity: DVec2,
@@ -55,9 +58,10 @@ pub(super) struct Who<'a> {
 /// What somebody wants to do. Others may have to change their plans for it.
 pub(super) struct Proposal {
     pub ask: Ask,
+    /// By slot.
     pub plans: Vec<(u32, Plan)>,
     pub spent: u64,
-    pub served: Served,
+    pub served: TaskRecord,
 }
 
 /// What a turn has used of its share.
@@ -118,17 +122,10 @@ const INSIDE: f64 = 0.9;
 const LEAST_RADIUS: f64 = 0.02;
 
 impl<'a> Thinker<'a> {
-    pub fn new(view: View<'a>, planner: &'a Planner) -> Thinker<'a> {
-        Thinker {
-            view,
-            params: &planner.params,
-            grounds: &planner.grounds,
-            board: &planner.board,
-            crowding: &planner.crowding,
-            destinations: &planner.destinations,
-            drafts: &planner.drafts,
-            rows: &planner.rows,
-        }
+    pub fn new(view: View<'a>, session: &'a Session<'_>) -> Thinker<'a> {
+        let Session { params, plans, known, drafts } = session;
+        let Known { grounds, board, crowding, destinations, rows } = &**known;
+        Thinker { view, params, grounds, board, crowding, destinations, plans, drafts, rows }
     }
 
     /// How far ahead plans go, s: whole steps.
@@ -141,8 +138,8 @@ impl<'a> Thinker<'a> {
         (f64::from(self.params.step) / self.view.tick).round().max(1.0) * self.view.tick
     }
 
-    pub fn plan(&self, id: u32) -> &'a Plan {
-        self.drafts.get(&id).unwrap_or_else(|| self.view.plans.of(id))
+    pub fn plan(&self, slot: u32) -> &'a Plan {
+        self.drafts.get(&slot).unwrap_or_else(|| self.plans.of(slot))
     }
 
     /// `None` for whoever does not walk at all.
@@ -153,7 +150,8 @@ impl<'a> Thinker<'a> {
         let mut who = Who {
             row,
             id: agents.id[row],
-            body: self.board.body(agents.id[row]),
+            slot: agents.slot[row],
+            body: self.board.body(agents.slot[row]),
             at: wide(view.position(row)),
             velocity: wide(view.velocity(row)),
             radius: ground.clearance.radius(),
@@ -180,7 +178,7 @@ impl<'a> Thinker<'a> {
         let others = (0..view.agents.len()).filter(|&row| row != who.row);
         let others = others.filter_map(|row| {
             let distance = near(view.position(row), view.agents.radius[row])?;
-            Some((self.board.body(view.agents.id[row]), distance))
+            Some((self.board.body(view.agents.slot[row]), distance))
         });
         movers.chain(others).collect()
     }
@@ -213,21 +211,21 @@ impl<'a> Thinker<'a> {
     /// One agent's turn.
     pub fn serve(&self, ask: &Ask, share: Share) -> Proposal {
         let mut meter = Meter::new(share);
-        let old = self.plan(ask.id);
+        let old = self.plan(ask.slot);
         let plans = match self.who(ask.row) {
             // Another frame.
             _ if share.is_over() => Vec::new(),
-            None => vec![(ask.id, self.without(ask.row, old))],
-            Some(who) if ask.event == Event::Agent && self.still_holds(ask.id, old, &[]) => {
-                vec![(who.id, Plan { conflict: f64::INFINITY, served: self.view.now, ..old.clone() })]
+            None => vec![(ask.slot, self.without(ask.row, old))],
+            Some(who) if ask.event == Event::Agent && self.still_holds(ask.slot, old, &[]) => {
+                vec![(who.slot, Plan { conflict: f64::INFINITY, served: self.view.now, ..old.clone() })]
             }
             Some(who) if self.has_arrived(ask.row) => self.stay(&who, old, &mut meter),
             Some(who) => match self.way(&who, old, &mut meter) {
                 Some(way) => self.think(&who, old, way, ask.event, &mut meter),
-                None => vec![(who.id, Plan { stranded: true, ..self.without(ask.row, old) })],
+                None => vec![(who.slot, Plan { unreachable: true, ..self.without(ask.row, old) })],
             },
         };
-        let served = Served { id: ask.id, took: meter.took, expansions: meter.spent };
+        let served = TaskRecord { id: ask.id, took: meter.took, expansions: meter.spent };
         Proposal { ask: *ask, plans, spent: meter.spent, served }
     }
 
@@ -235,7 +233,7 @@ impl<'a> Thinker<'a> {
     pub fn seen(&self, row: usize, share: Share) -> [Vec<DVec2>; 5] {
         let mut meter = Meter { seen: Some(Default::default()), ..Meter::new(share) };
         if let Some(who) = self.who(row) {
-            let old = Plan { way: Vec::new(), ..self.plan(who.id).clone() };
+            let old = Plan { way: Vec::new(), ..self.plan(who.slot).clone() };
             if let Some(way) = self.way(&who, &old, &mut meter) {
                 self.think(&who, &old, way, Event::Ending, &mut meter);
             }
@@ -277,7 +275,7 @@ impl<'a> Thinker<'a> {
         });
         let plan = self.outcome(who, old, &lead, found, event);
         let goal = wide(self.view.goal(who.row));
-        let plan = Plan { way, line, goal, served: self.view.now, stranded: false, ..plan };
+        let plan = Plan { way, line, goal, served: self.view.now, unreachable: false, ..plan };
         let patience = f64::from(self.params.patience);
         // Nobody who walks on feet asks others to make room: where they would go is not known to have ground.
         let may_ask = self.view.legs.is_none() && event != Event::Improve;
@@ -287,7 +285,7 @@ impl<'a> Thinker<'a> {
                 return plans;
             }
         }
-        vec![(who.id, plan)]
+        vec![(who.slot, plan)]
     }
 
     /// What becomes of a plan after a search.
@@ -363,8 +361,8 @@ impl<'a> Thinker<'a> {
     }
 
     /// Whether a plan keeps clear of everybody as things are, but for some whose plans change with it.
-    pub fn still_holds(&self, id: u32, plan: &Plan, but: &[u32]) -> bool {
-        let Some(who) = self.who(self.rows[id as usize] as usize) else { return false };
+    pub fn still_holds(&self, slot: u32, plan: &Plan, but: &[u32]) -> bool {
+        let Some(who) = self.who(self.rows[slot as usize] as usize) else { return false };
         let mut ignored = Vec::new();
         for &other in but {
             let body = self.board.body(other) as usize;
@@ -403,7 +401,7 @@ impl<'a> Thinker<'a> {
     fn dynamic_way(&self, who: &Who<'_>, static_way: &[DVec2], meter: &mut Meter) -> Option<Vec<DVec2>> {
         let mesh = who.ground.fine.as_ref().map(Terrain::mesh)?;
         let class = self.grounds.class(self.view, who.row);
-        let asker = Asker { class, from: who.at, speed: who.preferred.max(0.1), id: who.id };
+        let asker = Asker { class, from: who.at, speed: who.preferred.max(0.1), slot: who.slot };
         if !self.crowding.is_on(self.view, who.ground, asker, static_way) {
             return None;
         }

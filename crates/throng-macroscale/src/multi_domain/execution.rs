@@ -1,6 +1,6 @@
 //! T0: moves agents along their plans.
 
-use super::{Planner, wide};
+use super::{Session, wide};
 use glam::{DVec2, Vec2};
 use rayon::prelude::*;
 use throng_core::CHUNK;
@@ -11,7 +11,7 @@ use throng_core::world::View;
 /// So long before a jump nobody is turned any more, s: local models see a wall ahead and would brake.
 const RUN_UP: f64 = 1.5;
 
-impl Planner {
+impl Session<'_> {
     /// The velocity that leads to where the plan is after this step, for everybody. Whoever has no plan stands.
     pub(super) fn execute(&self, view: View<'_>, out: &mut Intents) {
         let columns = (
@@ -26,15 +26,20 @@ impl Planner {
                 let velocity = self.velocity(view, row);
                 (vx[i], vy[i]) = velocity.into();
                 aloft[i] = self.is_aloft(view, row);
-                let plan = self.plan(view, view.agents.id[row]);
-                aim[i] = plan.way.first().map_or(view.position(row), |bend| bend.as_vec2());
+                aim[i] = self.aim(view, row);
             }
         });
     }
 
+    /// The next bend of its way.
+    pub(super) fn aim(&self, view: View<'_>, row: usize) -> Vec2 {
+        let plan = self.plan(view.agents.slot[row]);
+        plan.way.first().map_or(view.position(row), |bend| bend.as_vec2())
+    }
+
     /// Where somebody is after this step.
     fn next(&self, view: View<'_>, row: usize) -> DVec2 {
-        let plan = self.plan(view, view.agents.id[row]);
+        let plan = self.plan(view.agents.slot[row]);
         let here = wide(view.position(row));
         match plan.place(view.now + view.tick) {
             Some(next) if plan.valid => next,
@@ -44,9 +49,9 @@ impl Planner {
 
     /// Whether the step leads over a jump or up to one, or onto, along or off a platform.
     fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
-        let ground = self.grounds.of(view, row).filter(|ground| ground.leaves_the_floor());
+        let ground = self.known.grounds.of(view, row).filter(|ground| ground.leaves_the_floor());
         let here = wide(view.position(row));
-        let plan = self.plan(view, view.agents.id[row]);
+        let plan = self.plan(view.agents.slot[row]);
         ground.is_some_and(|ground| {
             let takes_off = || ground.take_off(view, plan).is_some_and(|begin| begin < view.now + RUN_UP);
             ground.carrier(here, view.now).is_some()
@@ -54,14 +59,14 @@ impl Planner {
         })
     }
 
-    fn velocity(&self, view: View<'_>, row: usize) -> Vec2 {
+    pub(super) fn velocity(&self, view: View<'_>, row: usize) -> Vec2 {
         let step = self.next(view, row) - wide(view.position(row));
         at_most((step / view.tick).as_vec2(), view.agents.max_speed[row])
     }
 
     /// Where one goes who cannot plan: with the platform that it stands on, or away from a wall that it is pressed against.
     fn without_plan(&self, view: View<'_>, row: usize) -> Option<DVec2> {
-        let ground = self.grounds.of(view, row)?;
+        let ground = self.known.grounds.of(view, row)?;
         let here = wide(view.position(row));
         if let Some(platform) = ground.carrier(here, view.now) {
             let [now, then] =

@@ -1,14 +1,16 @@
 //! The map as the domains see it, for bodies of one radius: worked out when it changes.
 
+use super::plan::Plan;
 use super::{MultiDomain, wide};
+use crate::by_goal::Roadmap as _;
 use crate::domain::grid::{Grid, Layout};
 use crate::domain::published::Trajectory;
 use crate::domain::space_time::{Clearance, Ferries, Jump, is_on};
 use crate::heading::{goals, target};
-use crate::navmesh::{self, Search, Terrain, Ways};
+use crate::navmesh::{self, FreeSpace, Search, Terrain, Ways};
 use crate::space::Space;
 use glam::{DVec2, Vec2};
-use throng_core::world::{Link, Mover, Plan, View};
+use throng_core::world::{Link, Mover, View};
 
 /// Free space for bodies of one radius.
 #[derive(Debug)]
@@ -35,6 +37,7 @@ pub(super) struct Ground {
 #[derive(Debug, Default)]
 pub(super) struct Grounds {
     made_for: Option<(u64, Option<[Vec2; 2]>)>,
+    made_for_radii: Vec<f32>,
     /// Counts the maps that were seen, for whoever keeps what follows from one.
     pub version: u64,
     all: Vec<Ground>,
@@ -50,11 +53,26 @@ const REACH: f64 = 64.0;
 impl Grounds {
     pub fn learn(&mut self, view: View<'_>, params: &MultiDomain) {
         let map = Some((view.map_version, view.extent));
-        if self.made_for == map {
+        if self.made_for == map && self.made_for_radii == view.radius_classes {
             return;
         }
+        self.made_for_radii = view.radius_classes.to_vec();
         (self.made_for, self.version) = (map, self.version + 1);
         self.all = view.radius_classes.iter().map(|&radius| Ground::new(view, params, radius)).collect();
+    }
+
+    /// The shortest path between two places for a body of a radius.
+    pub fn path(&self, view: View<'_>, ends: [Vec2; 2], radius: f32) -> Option<Vec<Vec2>> {
+        let walls = view.walls.all();
+        if walls.is_empty() {
+            return Some(ends.to_vec());
+        }
+        let radius = view.class_of(radius);
+        let known = self.all.iter().find(|ground| ground.radius == radius);
+        match known.and_then(|ground| Some((ground, ground.coarse.as_ref()?.mesh()))) {
+            Some((ground, mesh)) => navmesh::path(mesh, ends, |place| ground.room(mesh, place)),
+            None => FreeSpace::new(walls, radius).path(ends[0], ends[1]),
+        }
     }
 
     pub fn of(&self, view: View<'_>, row: usize) -> Option<&Ground> {

@@ -1,21 +1,22 @@
 //! What nobody could foresee: walls that were not there, agents who are not where they wanted to be. Whoever is touched stands, and
 //! whoever would run into it soon stands too; who would later has time to plan again.
 
-use super::{Planner, wide};
+use super::plan::Plan;
+use super::{Session, wide};
 use crate::domain::published::Passage;
 use glam::DVec2;
-use throng_core::world::{Plan, Status, View};
+use throng_core::world::{Status, View};
 
 /// Whoever will meet somebody within this time stands at once, s.
 const AT_ONCE: f64 = 1.0;
 
-impl Planner {
+impl Session<'_> {
     /// Finds whose plans do not hold any more, and stops those who must stop.
     pub(super) fn guard(&mut self, view: View<'_>) {
         let mut stopped = Vec::new();
         for row in 0..view.agents.len() {
-            let id = view.agents.id[row];
-            let plan = view.plans.of(id);
+            let slot = view.agents.slot[row];
+            let plan = self.plans.of(slot);
             // What has changed meanwhile is seen when it has landed.
             if self.is_in_flight(view, row) {
                 continue;
@@ -25,10 +26,10 @@ impl Planner {
             } else if self.is_lost(view, row, plan) {
                 self.stop(view, row, plan.clone());
                 stopped.push(row);
-            } else if plan.doubted {
+            } else if plan.needs_validation {
                 // The way is looked for again, the path stays as long as no wall is in it.
-                let doubtless = Plan { doubted: false, way: Vec::new(), ..plan.clone() };
-                self.publish(view, id, doubtless);
+                let validated = Plan { needs_validation: false, way: Vec::new(), ..plan.clone() };
+                self.publish(view, slot, validated);
             }
         }
         while let Some(row) = stopped.pop() {
@@ -44,12 +45,12 @@ impl Planner {
         let soon = walks && plan.conflict < view.now + AT_ONCE;
         expected.distance(here) > f64::from(self.params.tolerance)
             || soon
-            || plan.doubted && self.is_walled(view, row, plan)
+            || plan.needs_validation && self.is_walled(view, row, plan)
     }
 
     /// Whether a wall is in the rest of a path.
     fn is_walled(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
-        let Some(ground) = self.grounds.of(view, row) else { return false };
+        let Some(ground) = self.known.grounds.of(view, row) else { return false };
         let ahead = plan.path.iter().filter(|point| point.0 > view.now).map(|point| point.1);
         let places: Vec<DVec2> = std::iter::once(wide(view.position(row))).chain(ahead).collect();
         places.windows(2).any(|pair| !ground.sees(pair[0], pair[1]))
@@ -63,11 +64,11 @@ impl Planner {
             steps: Vec::new(),
             reaches: false,
             conflict: f64::INFINITY,
-            doubted: false,
-            way: if plan.doubted { Vec::new() } else { plan.way.clone() },
+            needs_validation: false,
+            way: if plan.needs_validation { Vec::new() } else { plan.way.clone() },
             ..plan
         };
-        self.publish(view, view.agents.id[row], stands);
+        self.publish(view, view.agents.slot[row], stands);
     }
 
     /// Tells those who would run into somebody who has stopped, and stops those who would at once. Their rows.
@@ -75,8 +76,8 @@ impl Planner {
         let at = wide(view.position(row));
         let mut stopped = Vec::new();
         for other in (0..view.agents.len()).filter(|&other| other != row) {
-            let id = view.agents.id[other];
-            let plan = self.plan(view, id);
+            let slot = view.agents.slot[other];
+            let plan = self.plan(slot);
             let Some(time) = first_meeting(view, other, plan, at, f64::from(view.agents.radius[row])) else {
                 continue;
             };
@@ -86,7 +87,7 @@ impl Planner {
                 stopped.push(other);
             } else if time < plan.conflict {
                 let warned = Plan { conflict: time, ..plan.clone() };
-                self.publish(view, id, warned);
+                self.publish(view, slot, warned);
             }
         }
         stopped

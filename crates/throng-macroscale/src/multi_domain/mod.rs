@@ -43,6 +43,7 @@ mod execution;
 mod ground;
 mod guard;
 mod lead;
+mod plan;
 mod rides;
 mod sharing;
 mod stepping;
@@ -50,22 +51,25 @@ mod tasks;
 mod window;
 mod yielding;
 
-pub use budget::Served;
+pub use budget::TaskRecord;
 pub use tasks::{Event, Explained, Task};
 
-use crate::Macroscale;
+use crate::cached::Cached;
+use crate::{Intent, Macroscale, MacroscaleModel, Tasks};
 use board::Board;
 use budget::Frame;
 use crowding::Crowding;
 use deliberation::{Proposal, Thinker};
 use glam::{DVec2, Vec2};
 use ground::Grounds;
+use plan::{Plan, Plans};
 use rayon::prelude::*;
 use sharing::Destinations;
 use std::collections::BTreeMap;
 use std::time::Instant;
 use throng_core::handover::Intents;
-use throng_core::world::{Plan, PlanChange, Status, View};
+use throng_core::memory::Remember;
+use throng_core::world::{Status, View};
 
 throng_core::params! {
     /// Plans in space and time against everybody's published plans, over four domains from coarse to fine, within a budget for each step.
@@ -105,60 +109,115 @@ throng_core::params! {
     }
 }
 
-/// The model at work. What lasts is in the world: here are copies and what follows from them.
+/// Plans in space and time. What lasts are the plans; all else follows from them and the world.
 #[derive(Debug)]
-pub struct Planner {
+pub struct MultiDomainPlanner {
     params: MultiDomain,
+    plans: Plans,
+    known: Cached<Known>,
+    serviced: Vec<TaskRecord>,
+    unreachable: Vec<u32>,
+}
+
+/// What follows from the world and the plans.
+#[derive(Debug, Default)]
+struct Known {
     grounds: Grounds,
     board: Board,
     crowding: Crowding,
     destinations: Destinations,
-    /// What has changed in this step, by id.
-    drafts: BTreeMap<u32, Plan>,
-    /// By id, where it is in the columns.
+    /// By slot, where an agent is in the columns.
     rows: Vec<u32>,
-    served: Vec<Served>,
-    stranded: Vec<u32>,
 }
 
-impl From<(MultiDomain, Vec<MultiDomain>)> for Planner {
-    fn from((params, _): (MultiDomain, Vec<MultiDomain>)) -> Planner {
-        Planner {
+/// A step at work.
+struct Session<'a> {
+    params: &'a MultiDomain,
+    /// As they were at the beginning of the step.
+    plans: &'a Plans,
+    known: &'a mut Known,
+    /// What has changed in this step, by slot.
+    drafts: BTreeMap<u32, Plan>,
+}
+
+impl MacroscaleModel for MultiDomain {
+    fn planner(params: MultiDomain, _: Vec<MultiDomain>) -> Box<dyn Macroscale> {
+        Box::new(MultiDomainPlanner {
             params,
-            grounds: Grounds::default(),
-            board: Board::default(),
-            crowding: Crowding::default(),
-            destinations: Destinations::default(),
-            drafts: BTreeMap::new(),
-            rows: Vec::new(),
-            served: Vec::new(),
-            stranded: Vec::new(),
-        }
+            plans: Plans::default(),
+            known: Cached::default(),
+            serviced: Vec::new(),
+            unreachable: Vec::new(),
+        })
     }
 }
 
-impl Macroscale for Planner {
+impl Macroscale for MultiDomainPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
         // The clock decides nothing unless a deadline was asked for.
         let begin = Instant::now();
-        self.look(view);
-        self.guard(view);
-        self.deliberate(view, Frame::begin(&self.params, begin));
-        self.execute(view, out);
-        let changes = std::mem::take(&mut self.drafts).into_iter();
-        out.plans.clear();
-        out.plans.extend(changes.map(|(id, to)| PlanChange { id, to }));
+        self.plans.note_map(view.map_version);
+        let MultiDomainPlanner { params, plans, known, serviced, unreachable } = self;
+        let mut session = Session::new(view, params, plans, known.get_mut());
+        session.guard(view);
+        session.deliberate(view, Frame::begin(params, begin), serviced);
+        session.unreachable(view, unreachable);
+        session.execute(view, out);
+        session.hand_over_footsteps(view, out);
+        let drafts = session.drafts;
+        drafts.into_iter().for_each(|(slot, plan)| self.plans.set(slot, plan));
     }
 
-    fn stranded(&self) -> &[u32] {
-        &self.stranded
+    fn intent(&self, view: View<'_>, row: usize) -> Intent {
+        let mut known = self.known.lock();
+        known.grounds.learn(view, &self.params);
+        let session =
+            Session { params: &self.params, plans: &self.plans, known: &mut known, drafts: BTreeMap::new() };
+        Intent::new((session.velocity(view, row), session.aim(view, row)))
     }
 
-    fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
-        let plan = view.plans.of(view.agents.id[row]);
+    fn path(&self, view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Option<Vec<Vec2>> {
+        let mut known = self.known.lock();
+        known.grounds.learn(view, &self.params);
+        known.grounds.path(view, [from, to], radius)
+    }
+
+    fn route(&self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
+        let plan = self.plans.of(view.agents.slot[row]);
         let from = view.position(row);
         let way = plan.way.iter().map(|place| place.as_vec2());
         (!plan.way.is_empty()).then(|| std::iter::once(from).chain(way).collect())
+    }
+
+    fn unreachable(&self) -> &[u32] {
+        &self.unreachable
+    }
+
+    fn memory(&self) -> Option<&dyn Remember> {
+        Some(&self.plans)
+    }
+
+    fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
+        Some(&mut self.plans)
+    }
+
+    fn tasks(&self) -> Option<&dyn Tasks> {
+        Some(self)
+    }
+}
+
+impl Tasks for MultiDomainPlanner {
+    fn serviced(&self) -> &[TaskRecord] {
+        &self.serviced
+    }
+
+    fn explain(&self, view: View<'_>, row: usize) -> Vec<Explained> {
+        let mut known = self.known.lock();
+        let session = Session::new(view, &self.params, &self.plans, &mut known);
+        let plan = self.plans.of(view.agents.slot[row]);
+        let share = Frame::uncounted(&self.params).share_out(std::iter::once(plan.failures), &self.params)[0];
+        let seen = Thinker::new(view, &session).seen(row, share);
+        tasks::explain(&self.params, view, (row, plan), seen)
     }
 
     fn is_reproducible(&self) -> bool {
@@ -169,103 +228,114 @@ impl Macroscale for Planner {
         true
     }
 
-    fn served(&self) -> &[Served] {
-        &self.served
-    }
-
     fn bytes(&self) -> usize {
-        self.board.bytes() + self.crowding.bytes()
-    }
-
-    fn explain(&mut self, view: View<'_>, row: usize) -> Option<Vec<Explained>> {
-        self.look(view);
-        let failures = view.plans.of(view.agents.id[row]).failures;
-        let share = Frame::uncounted(&self.params).share_out(std::iter::once(failures), &self.params)[0];
-        let seen = Thinker::new(view, self).seen(row, share);
-        Some(tasks::explain(&self.params, view, row, seen))
+        let known = self.known.lock();
+        known.board.bytes() + known.crowding.bytes()
     }
 }
 
-impl Planner {
+impl Known {
     /// Brings copies up to date: the map, who is where, and what everybody has said.
-    fn look(&mut self, view: View<'_>) {
-        self.drafts.clear();
-        self.grounds.learn(view, &self.params);
+    fn look(&mut self, view: View<'_>, params: &MultiDomain, plans: &Plans) {
+        self.grounds.learn(view, params);
         self.rows.clear();
-        for (row, &id) in view.agents.id.iter().enumerate() {
-            if self.rows.len() <= id as usize {
-                self.rows.resize(id as usize + 1, u32::MAX);
+        for (row, &slot) in view.agents.slot.iter().enumerate() {
+            if self.rows.len() <= slot as usize {
+                self.rows.resize(slot as usize + 1, u32::MAX);
             }
-            self.rows[id as usize] = row as u32;
+            self.rows[slot as usize] = row as u32;
         }
-        self.board.look(view, &self.params, &self.rows);
-        self.crowding.look(view, &self.grounds, &self.params, &self.rows);
-        self.destinations.look(view);
+        self.board.look(view, params, plans, &self.rows);
+        self.crowding.look(view, &self.grounds, params, plans, &self.rows);
+        self.destinations.look(view, plans);
+    }
+}
+
+impl<'a> Session<'a> {
+    fn new(view: View<'_>, params: &'a MultiDomain, plans: &'a Plans, known: &'a mut Known) -> Session<'a> {
+        known.look(view, params, plans);
+        Session { params, plans, known, drafts: BTreeMap::new() }
     }
 
     /// An agent's plan as it is after what has changed in this step.
-    fn plan<'a>(&'a self, view: View<'a>, id: u32) -> &'a Plan {
-        self.drafts.get(&id).unwrap_or_else(|| view.plans.of(id))
+    fn plan(&self, slot: u32) -> &Plan {
+        self.drafts.get(&slot).unwrap_or_else(|| self.plans.of(slot))
     }
 
     /// Whether somebody is in the middle of a jump.
     fn is_in_flight(&self, view: View<'_>, row: usize) -> bool {
-        self.grounds.is_in_flight(view, row, self.plan(view, view.agents.id[row]))
+        self.known.grounds.is_in_flight(view, row, self.plan(view.agents.slot[row]))
     }
 
     /// Takes a plan over: whoever plans from now on knows of it.
-    fn publish(&mut self, view: View<'_>, id: u32, plan: Plan) {
-        let row = self.rows[id as usize] as usize;
-        let plan = Plan { serial: view.plans.of(id).serial + 1, ..plan };
-        self.board.publish(view, &self.params, row, &plan);
-        self.crowding.publish(view, &self.grounds, &self.params, row, &plan);
-        self.drafts.insert(id, plan);
+    fn publish(&mut self, view: View<'_>, slot: u32, plan: Plan) {
+        let Known { grounds, board, crowding, rows, .. } = &mut *self.known;
+        let row = rows[slot as usize] as usize;
+        let plan = Plan { serial: self.plans.of(slot).serial + 1, ..plan };
+        board.publish(view, self.params, row, &plan);
+        crowding.publish(view, grounds, self.params, row, &plan);
+        self.drafts.insert(slot, plan);
+    }
+
+    /// The ids of those who have no way to their goals, ascending.
+    fn unreachable(&self, view: View<'_>, ids: &mut Vec<u32>) {
+        let agents = view.agents;
+        let is_unreachable =
+            |&row: &usize| agents.status[row] == Status::Walking && self.plan(agents.slot[row]).unreachable;
+        ids.clear();
+        ids.extend((0..agents.len()).filter(is_unreachable).map(|row| agents.id[row]));
+        ids.sort_unstable();
+    }
+
+    /// The motion takes steps over a step of the simulation after they were planned: those of the plans as they were.
+    fn hand_over_footsteps(&self, view: View<'_>, out: &mut Intents) {
+        out.footstep.clear();
+        if view.legs.is_some() {
+            let planned = |&slot: &u32| self.plans.of(slot).footstep(view.now);
+            out.footstep.extend(view.agents.slot.iter().map(planned));
+        }
     }
 
     /// Serves agents in the order of their priorities, a batch at a time, until the budget is spent.
-    fn deliberate(&mut self, view: View<'_>, mut frame: Frame) {
-        self.served.clear();
+    fn deliberate(&mut self, view: View<'_>, mut frame: Frame, serviced: &mut Vec<TaskRecord>) {
+        serviced.clear();
         let mut waiting = self.asks(view);
         waiting.reverse();
         while !waiting.is_empty() && !frame.is_spent() {
             let batch = waiting.split_off(waiting.len() - tasks::batch(view, &waiting));
-            let shares = frame.share_out(batch.iter().rev().map(|ask| ask.failures), &self.params);
+            let shares = frame.share_out(batch.iter().rev().map(|ask| ask.failures), self.params);
             let thinker = Thinker::new(view, self);
             let work: Vec<_> = batch.iter().rev().zip(shares).collect();
             let proposals: Vec<Proposal> =
                 work.into_par_iter().map(|(ask, share)| thinker.serve(ask, share)).collect();
             for proposal in proposals {
                 frame.spend(proposal.spent);
-                self.served.push(proposal.served);
+                serviced.push(proposal.served);
                 if !self.accept(view, &proposal) && frame.may_try_again() {
                     // Somebody of the same batch was first: next round.
                     waiting.push(proposal.ask);
                 }
             }
         }
-        let stranded = (0..view.agents.len()).filter(|&row| {
-            view.agents.status[row] == Status::Walking && self.plan(view, view.agents.id[row]).stranded
-        });
-        self.stranded = stranded.map(|row| row as u32).collect();
     }
 
     /// Publishes what was proposed, unless it meets what was published since.
     fn accept(&mut self, view: View<'_>, proposal: &Proposal) -> bool {
         // Somebody of the same batch has found a place for whoever found nothing itself.
-        let is_late = |(id, plan): &(u32, Plan)| !plan.valid && self.plan(view, *id).valid;
+        let is_late = |(slot, plan): &(u32, Plan)| !plan.valid && self.plan(*slot).valid;
         if proposal.plans.iter().any(is_late) {
             return true;
         }
         let thinker = Thinker::new(view, self);
-        let is_free = proposal.plans.iter().all(|(id, plan)| {
+        let is_free = proposal.plans.iter().all(|(slot, plan)| {
             let others: Vec<u32> =
-                proposal.plans.iter().map(|(other, _)| *other).filter(|o| o != id).collect();
-            let is_known = plan.path == self.plan(view, *id).path;
-            !plan.valid || is_known || thinker.still_holds(*id, plan, &others)
+                proposal.plans.iter().map(|(other, _)| *other).filter(|other| other != slot).collect();
+            let is_known = plan.path == self.plan(*slot).path;
+            !plan.valid || is_known || thinker.still_holds(*slot, plan, &others)
         });
         if is_free {
-            for (id, plan) in &proposal.plans {
-                self.publish(view, *id, plan.clone());
+            for (slot, plan) in &proposal.plans {
+                self.publish(view, *slot, plan.clone());
             }
         }
         is_free

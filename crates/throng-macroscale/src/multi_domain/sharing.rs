@@ -7,12 +7,13 @@
 //! model (its pushes tear up the plans of all who are near).
 
 use super::deliberation::{Meter, Thinker, Who};
+use super::plan::{Plan, Plans};
 use super::rides::{Found, Others, Path};
 use super::window::Ending;
-use super::{Planner, wide};
+use super::{Session, wide};
 use crate::space::distance;
 use glam::DVec2;
-use throng_core::world::{Plan, Status, View};
+use throng_core::world::{Status, View};
 
 /// What whoever stays near a goal keeps free for those who still come.
 #[derive(Default)]
@@ -73,10 +74,10 @@ pub(super) struct Destinations {
 }
 
 impl Destinations {
-    pub fn look(&mut self, view: View<'_>) {
+    pub fn look(&mut self, view: View<'_>, plans: &Plans) {
         let (agents, rows) = (view.agents, 0..view.agents.len());
         let walking = rows.filter(|&row| agents.status[row] == Status::Walking);
-        let entry = |row: usize| (cell(wanted(view, row, view.plans.of(agents.id[row]))), row as u32);
+        let entry = |row: usize| (cell(wanted(view, row, plans.of(agents.slot[row]))), row as u32);
         self.rows.clear();
         self.rows.extend(walking.map(entry));
         self.rows.sort_unstable();
@@ -100,14 +101,14 @@ fn cell(place: DVec2) -> [i32; 2] {
     [cell.x as i32, cell.y as i32]
 }
 
-impl Planner {
+impl Session<'_> {
     /// Whether somebody who has arrived stands where another one wants to, and shares its goal. Whoever has one of its own
     /// may stand at the rim of it.
     pub(super) fn is_in_the_way(&self, view: View<'_>, row: usize) -> bool {
         let agents = view.agents;
-        let goal = |row: usize| wanted(view, row, self.plan(view, agents.id[row]));
+        let goal = |row: usize| wanted(view, row, self.plan(agents.slot[row]));
         let (here, own) = (wide(view.position(row)), goal(row));
-        self.destinations.near(here).any(|other| {
+        self.known.destinations.near(here).any(|other| {
             let reach = f64::from(agents.radius[row] + agents.radius[other] + self.params.margin) + BESIDE;
             let theirs = goal(other);
             theirs.distance(here) < TO_PASS * reach && theirs.distance(own) < reach
@@ -119,7 +120,7 @@ impl Thinker<'_> {
     /// What others need who come to a goal; nothing where nobody does.
     fn kept(&self, who: &Who<'_>, goal: DVec2) -> Kept {
         let comes = |&row: &usize| {
-            let plan = self.plan(self.view.agents.id[row]);
+            let plan = self.plan(self.view.agents.slot[row]);
             row != who.row && wanted(self.view, row, plan).distance(goal) < NEARBY
         };
         let mut lanes: Vec<Lane> =
@@ -134,7 +135,7 @@ impl Thinker<'_> {
     }
 
     fn lane(&self, who: &Who<'_>, row: usize) -> Lane {
-        let plan = self.plan(self.view.agents.id[row]);
+        let plan = self.plan(self.view.agents.slot[row]);
         let end = wanted(self.view, row, plan);
         let bends = plan.way.split_last().map_or(&[][..], |(_, bends)| bends);
         let here = std::iter::once(wide(self.view.position(row)));
@@ -210,21 +211,21 @@ impl Thinker<'_> {
         let from = (self.view.now, who.at);
         let mut leave = |ignored: &[bool]| self.leave(who, from, &kept, Others { ignored, new: &[] }, meter);
         if let Some(path) = leave(&[]) {
-            return vec![(who.id, self.with(old, Found { path, ..Found::default() }))];
+            return vec![(who.slot, self.with(old, Found { path, ..Found::default() }))];
         }
         let walking = self.marked(&self.walking(who));
         let let_out = leave(&walking).and_then(|path| {
             let plan = self.with(old, Found { path, ..Found::default() });
             self.with_room_made(who, plan, true, &walking, meter)
         });
-        let_out.unwrap_or_else(|| vec![(who.id, self.without(who.row, old))])
+        let_out.unwrap_or_else(|| vec![(who.slot, self.without(who.row, old))])
     }
 
     /// The rows of all others who walk, and can be asked to do something else: nobody who gets to its goal as it is.
     fn walking(&self, who: &Who<'_>) -> Vec<usize> {
         let agents = self.view.agents;
         let walks = |&row: &usize| {
-            let plan = self.plan(agents.id[row]);
+            let plan = self.plan(agents.slot[row]);
             let is_on_floor = !self.grounds.is_in_flight(self.view, row, plan);
             let gets_there = plan.valid && plan.reaches;
             row != who.row && agents.status[row] == Status::Walking && is_on_floor && !gets_there

@@ -7,6 +7,7 @@
 
 use super::deliberation::{Meter, Thinker, Who};
 use super::lead::Lead;
+use super::plan::Plan;
 use super::rides::{Found, Others, Path};
 use super::tasks::Task;
 use super::window::Ending;
@@ -15,7 +16,7 @@ use crate::domain::footstep::{Errand, Footstepping, Ground, Replayed, Start, Str
 use crate::domain::space_time::Exceptions;
 use crate::search::{Aim, Budget, Reversed, Settings, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
-use throng_core::world::{Footstep, Legs, ON_TIME, Plan};
+use throng_core::world::{Footstep, Legs, ON_TIME};
 
 /// Expansions without a plan after which a tunnel is too narrow.
 const PATIENCE: u64 = 200;
@@ -67,10 +68,10 @@ impl Thinker<'_> {
     /// Where steps can be planned from; nowhere where the motion chooses the next one in this very step of the simulation.
     fn footing(&self, who: &Who<'_>, legs: &Legs) -> Option<Footing> {
         let (now, next) = (self.view.now, self.view.now + self.view.tick);
-        let mut gait = self.view.feet.of(who.id).copied()?;
+        let mut gait = self.view.feet.of(who.slot).copied()?;
         let ended = gait.finish(now);
         // As the motion sees it, whatever has been decided since.
-        let plan = self.view.plans.of(who.id);
+        let plan = self.plans.of(who.slot);
         let planned = || plan.steps.iter().find(|step| (step.begin - now).abs() < ON_TIME).copied();
         let taken = gait.step.or_else(|| planned().filter(|_| plan.valid));
         let Some(step) = taken else {

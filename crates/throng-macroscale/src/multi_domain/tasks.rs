@@ -1,8 +1,9 @@
 //! Tasks, the events that put them to work, and whose turn it is (equations 2 and 3 of the paper).
 
-use super::{MultiDomain, Planner, wide};
+use super::plan::Plan;
+use super::{MultiDomain, Session, wide};
 use glam::DVec2;
-use throng_core::world::{Footprint, Plan, Status, View};
+use throng_core::world::{Footprint, Status, View};
 
 /// A task of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +61,7 @@ pub enum Event {
 pub(super) struct Ask {
     pub row: usize,
     pub id: u32,
+    pub slot: u32,
     pub event: Event,
     pub failures: u32,
     /// p = μ · Ω of the task at T0's side.
@@ -87,7 +89,7 @@ const BATCH: usize = 8;
 /// Whoever is as near to somebody without a plan waits for it, m.
 const CLOSE: f32 = 3.0;
 
-impl Planner {
+impl Session<'_> {
     /// Everybody who wants to think, the most urgent first. Ties go to who is nearest to its goal, then to who is ahead:
     /// whoever comes behind would go around those who have no plan yet. Nobody's number or row decides before what it does.
     pub(super) fn asks(&self, view: View<'_>) -> Vec<Ask> {
@@ -102,15 +104,15 @@ impl Planner {
     }
 
     fn ask(&self, view: View<'_>, row: usize) -> Option<Ask> {
-        let id = view.agents.id[row];
-        let plan = self.plan(view, id);
+        let (id, slot) = (view.agents.id[row], view.agents.slot[row]);
+        let plan = self.plan(slot);
         if self.is_in_flight(view, row) {
             return None;
         }
         let event = match view.agents.status[row] {
             Status::Waiting => None,
-            Status::Walking => event(&self.params, view, row, plan),
-            Status::Arrived if !plan.valid => event(&self.params, view, row, plan),
+            Status::Walking => event(self.params, view, row, plan),
+            Status::Arrived if !plan.valid => event(self.params, view, row, plan),
             Status::Arrived => self.makes_room(view, row, plan).then_some(Event::InTheWay),
         }?;
         let omega = if matches!(event, Event::Improve) { plan.inflation } else { 1.0 };
@@ -124,7 +126,7 @@ impl Planner {
         let here = wide(view.position(row));
         let ahead = (wide(view.goal(row)) - here).normalize_or_zero().dot(here);
         let left = (left(view, row, plan) / ABREAST).round();
-        Some(Ask { row, id, event, failures: plan.failures, priority, due, left, ahead })
+        Some(Ask { row, id, slot, event, failures: plan.failures, priority, due, left, ahead })
     }
 
     /// Whether it is time for somebody who has arrived to look for another place.
@@ -215,10 +217,9 @@ pub struct Explained {
 pub(super) fn explain(
     params: &MultiDomain,
     view: View<'_>,
-    row: usize,
+    (row, plan): (usize, &Plan),
     mut seen: [Vec<DVec2>; 5],
 ) -> Vec<Explained> {
-    let plan = view.plans.of(view.agents.id[row]);
     let from = wide(view.position(row));
     let event = event(params, view, row, plan);
     let line = |places: &[DVec2]| -> Vec<(Option<f64>, DVec2)> {

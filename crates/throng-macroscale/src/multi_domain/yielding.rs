@@ -3,6 +3,7 @@
 //! need be. All of it is published at once, or nothing.
 
 use super::deliberation::{Meter, Thinker, Who, improve};
+use super::plan::Plan;
 use super::rides::{Found, Others, Path};
 use super::sharing::Kept;
 use super::tasks::{Task, left};
@@ -15,7 +16,7 @@ use glam::DVec2;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use throng_core::world::{Plan, Status};
+use throng_core::world::Status;
 
 /// So many can be asked to make room at a time.
 const MOST_ASKED: usize = 8;
@@ -54,7 +55,7 @@ impl Thinker<'_> {
     fn standing_near(&self, who: &Who<'_>, line: &[DVec2], ahead: f64) -> Vec<(DVec2, f64)> {
         let view = self.view;
         let stands = |row: usize| {
-            let plan = self.plan(view.agents.id[row]);
+            let plan = self.plan(view.agents.slot[row]);
             row != who.row && plan.end() <= view.now + 1.0
         };
         let standing: Vec<(DVec2, f64)> = (0..view.agents.len())
@@ -112,7 +113,7 @@ impl Thinker<'_> {
     /// Whether somebody can be asked to make room for another: whoever has further to go, and whoever has arrived.
     fn gives_way(&self, row: usize, to: &Who<'_>, to_left: f64) -> bool {
         let agents = self.view.agents;
-        let plan = self.plan(agents.id[row]);
+        let plan = self.plan(agents.slot[row]);
         let own = left(self.view, row, plan);
         match agents.status[row] {
             _ if self.grounds.is_in_flight(self.view, row, plan) => false,
@@ -156,12 +157,12 @@ impl Thinker<'_> {
         meter: &mut Meter,
     ) -> Option<Vec<(u32, Plan)>> {
         let mut new = vec![(who.body, self.told(who, plan.path.clone(), stays))];
-        let mut plans = vec![(who.id, plan)];
+        let mut plans = vec![(who.slot, plan)];
         let mut done = 0;
         while done < new.len() {
             for row in self.met_by(&new[done].1, yielding) {
-                let id = self.view.agents.id[row];
-                let body = self.board.body(id);
+                let slot = self.view.agents.slot[row];
+                let body = self.board.body(slot);
                 if new.iter().any(|(other, _)| *other == body) {
                     continue;
                 }
@@ -171,7 +172,7 @@ impl Thinker<'_> {
                 let other = self.who(row)?;
                 let path = self.asked_aside(&other, yielding, &new, meter)?;
                 new.push((body, self.told(&other, path.clone(), true)));
-                plans.push((id, self.with(self.plan(id), Found { path, ..Found::default() })));
+                plans.push((slot, self.with(self.plan(slot), Found { path, ..Found::default() })));
             }
             done += 1;
         }
@@ -202,7 +203,7 @@ impl Thinker<'_> {
     pub fn marked(&self, rows: &[usize]) -> Vec<bool> {
         let mut marks = Vec::new();
         for &row in rows {
-            let body = self.board.body(self.view.agents.id[row]) as usize;
+            let body = self.board.body(self.view.agents.slot[row]) as usize;
             marks.resize(marks.len().max(body + 1), false);
             marks[body] = true;
         }
@@ -250,8 +251,8 @@ impl Thinker<'_> {
         let mut rows: Vec<usize> =
             met.filter_map(|body| Some(self.rows[self.board.agent(body)? as usize] as usize)).collect();
         let rank = |row: &usize| {
-            let id = self.view.agents.id[*row];
-            (left(self.view, *row, self.plan(id)), id)
+            let (id, slot) = (self.view.agents.id[*row], self.view.agents.slot[*row]);
+            (left(self.view, *row, self.plan(slot)), id)
         };
         rows.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(std::cmp::Ordering::Equal));
         rows

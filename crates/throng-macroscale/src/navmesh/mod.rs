@@ -5,7 +5,7 @@
 //! - [`Terrain`] is a map that can change; it cuts the space that is free for bodies of one radius into convex polygons.
 //! - [`Mesh`] is what comes out: flat arrays that searches read.
 //! - [`Search`] finds the shortest way from one place to another, [`Ways`] those from everywhere to one goal.
-//! - [`NavMesh`] is the macroscale model: every agent heads for the next bend of its shortest way.
+//! - [`Navmesh`] is the macroscale model: every agent heads for the next bend of its shortest way.
 //!
 //! Deviations:
 //! - The paper walks from middle to middle of triangles and takes its mesh from Recast. Here a way is the shortest that
@@ -29,8 +29,8 @@ mod triangulation;
 mod ways;
 
 pub use mesh::Mesh;
-pub(crate) use model::FreeSpace;
-pub use model::NavMesh;
+pub(crate) use model::{FreeSpace, path};
+pub use model::{Navmesh, NavmeshPlanner};
 pub use search::{Search, Stop, Way};
 pub use terrain::{Ground, ObstacleId, Polygon, Settings, Terrain};
 pub use ways::{Heading, Ways};

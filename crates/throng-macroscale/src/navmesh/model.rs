@@ -1,32 +1,59 @@
 //! The macroscale model: every agent heads for the next bend of its shortest way on the mesh.
 
+use super::Search;
 use super::mesh::Mesh;
 use super::terrain::{Settings, Terrain};
 use super::ways::Ways;
-use crate::Macroscale;
-use crate::by_goal::{ByGoal, FirstStop, Planner};
+use crate::by_goal::{ByGoal, FirstStop, Roadmap};
+use crate::cached::Cached;
 use crate::heading::Target;
 use crate::space::Space;
+use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::{DVec2, Vec2};
 use throng_core::handover::Intents;
 use throng_core::space::Wall;
 use throng_core::world::View;
 
-/// Around obstacles on the shortest way that the body fits through, found on a navigation mesh.
+throng_core::params! {
+    /// Around obstacles on the shortest way that the body fits through, on a navigation mesh: for large maps and crowds.
+    pub struct Navmesh("navmesh") {
+    }
+}
+
+/// Heads for the next bend of every agent's shortest path.
 #[derive(Debug, Default)]
-pub struct NavMesh(ByGoal<FreeSpace>);
+pub struct NavmeshPlanner {
+    by_goal: Cached<ByGoal<FreeSpace>>,
+    unreachable: Vec<u32>,
+}
 
-impl Macroscale for NavMesh {
+impl MacroscaleModel for Navmesh {
+    fn planner(_: Navmesh, _: Vec<Navmesh>) -> Box<dyn Macroscale> {
+        Box::new(NavmeshPlanner::default())
+    }
+}
+
+impl Macroscale for NavmeshPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
-        self.0.run(view, out);
+        let by_goal = self.by_goal.get_mut();
+        by_goal.run(view, out);
+        by_goal.unreachable(view, &mut self.unreachable);
     }
 
-    fn stranded(&self) -> &[u32] {
-        self.0.stranded()
+    fn intent(&self, view: View<'_>, row: usize) -> Intent {
+        self.by_goal.lock().intent(view, row)
     }
 
-    fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
-        self.0.route(view, row)
+    fn path(&self, view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Option<Vec<Vec2>> {
+        self.by_goal.lock().path(view, [from, to], radius)
+    }
+
+    fn route(&self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
+        self.by_goal.lock().route(view, row)
+    }
+
+    fn unreachable(&self) -> &[u32] {
+        &self.unreachable
     }
 }
 
@@ -55,7 +82,7 @@ const NEAR: f64 = 0.01;
 /// Roughly what a tree remembers for each polygon.
 const WINDOWS_OF_A_POLYGON: usize = 6;
 
-impl Planner for FreeSpace {
+impl Roadmap for FreeSpace {
     type Tree = Tree;
 
     fn new(walls: &[Wall], radius: f32) -> FreeSpace {
@@ -128,6 +155,24 @@ impl Planner for FreeSpace {
         route.extend(tree.pressed.iter().find(|(entry, _)| *entry == end).map(|(_, goal)| *goal));
         Some(route.into_iter().map(|place| place.as_vec2()).collect())
     }
+
+    fn path(&self, from: Vec2, to: Vec2) -> Option<Vec<Vec2>> {
+        path(self.mesh()?, [from, to], |place| self.room(place))
+    }
+}
+
+/// The shortest path on a mesh, over the nearest places with room where an end has none.
+pub(crate) fn path(mesh: &Mesh, ends: [Vec2; 2], room: impl Fn(DVec2) -> Option<DVec2>) -> Option<Vec<Vec2>> {
+    let [from, to] = ends.map(|end| end.as_dvec2());
+    let (start, entry) = (room(from)?, room(to)?);
+    let mut search = Search::default();
+    let stops = search.find(mesh, start, entry)?.stops;
+    let bends = stops.iter().map(|stop| stop.at).skip(1).take(stops.len().saturating_sub(2));
+    // The ends as they were given: the mesh rounds places.
+    let before = (start != from).then_some(start);
+    let after = (entry != to).then_some(entry);
+    let between = before.into_iter().chain(bends).chain(after).map(DVec2::as_vec2);
+    Some(std::iter::once(ends[0]).chain(between).chain([ends[1]]).collect())
 }
 
 impl FreeSpace {

@@ -23,9 +23,10 @@ mod search;
 mod sieve;
 mod tree;
 
-use crate::Macroscale;
+use crate::cached::Cached;
 use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
 use crate::space::Place;
+use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::Vec2;
 use graph::Graph;
 use rayon::prelude::*;
@@ -36,9 +37,22 @@ use throng_core::handover::Intents;
 use throng_core::world::View;
 use tree::{Stop, Tree};
 
-/// Around obstacles on the shortest way that the body fits through.
+throng_core::params! {
+    /// Around obstacles, on the shortest way that the body fits through.
+    pub struct VisibilityGraph("visibility-graph") {
+    }
+}
+
+/// Heads for the visible node with the shortest path over it.
 #[derive(Debug)]
-pub struct VisibilityGraph {
+pub struct VisibilityGraphPlanner {
+    paths: Cached<Paths>,
+    unreachable: Vec<u32>,
+}
+
+/// Graphs and trees, as far as they are known.
+#[derive(Debug)]
+struct Paths {
     /// The memory that all trees together may keep, bytes.
     most_remembered: usize,
     map_version: Option<u64>,
@@ -53,7 +67,6 @@ pub struct VisibilityGraph {
     now: u64,
     /// What is known of each row in this step.
     answers: Vec<Answer>,
-    stranded: Vec<u32>,
 }
 
 /// Unless something else is asked for, bytes. A tree takes 41 for each node, a narrow one 17 for each that it knows.
@@ -99,17 +112,80 @@ struct Learned {
     answers: Vec<(usize, Next)>,
 }
 
-impl Default for VisibilityGraph {
-    fn default() -> VisibilityGraph {
-        VisibilityGraph::remembering(MOST_REMEMBERED)
+impl MacroscaleModel for VisibilityGraph {
+    fn planner(_: VisibilityGraph, _: Vec<VisibilityGraph>) -> Box<dyn Macroscale> {
+        Box::new(VisibilityGraphPlanner::default())
     }
 }
 
-impl Macroscale for VisibilityGraph {
+impl Default for VisibilityGraphPlanner {
+    fn default() -> VisibilityGraphPlanner {
+        VisibilityGraphPlanner::remembering(MOST_REMEMBERED)
+    }
+}
+
+impl VisibilityGraphPlanner {
+    /// One that keeps at most so many bytes of paths from step to step. Less takes longer, and the answers are the same.
+    pub fn remembering(bytes: usize) -> VisibilityGraphPlanner {
+        VisibilityGraphPlanner { paths: Cached::new(Paths::remembering(bytes)), unreachable: Vec::new() }
+    }
+}
+
+impl Macroscale for VisibilityGraphPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
+        let paths = self.paths.get_mut();
+        self.unreachable.clear();
+        if paths.run(view, out) {
+            self.unreachable.extend(rows_with(&paths.answers, Answer::NoWay).map(|row| view.agents.id[row]));
+            self.unreachable.sort_unstable();
+        }
+    }
+
+    fn intent(&self, view: View<'_>, row: usize) -> Intent {
+        Intent::new(self.paths.lock().next_of(view, row).velocity(view, row))
+    }
+
+    fn path(&self, view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Option<Vec<Vec2>> {
+        if view.walls.all().is_empty() {
+            return Some(vec![from, to]);
+        }
+        self.paths.lock().path(view, [from, to], view.class_of(radius))
+    }
+
+    fn route(&self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
+        self.paths.lock().route(view, row)
+    }
+
+    fn unreachable(&self) -> &[u32] {
+        &self.unreachable
+    }
+}
+
+/// What is left after a look over the crowd.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    open: bool,
+    no_way: bool,
+}
+
+impl Paths {
+    fn remembering(bytes: usize) -> Paths {
+        Paths {
+            most_remembered: bytes,
+            map_version: None,
+            jam_version: 0,
+            areas: Vec::new(),
+            graphs: Vec::new(),
+            trees: HashMap::new(),
+            now: 0,
+            answers: Vec::new(),
+        }
+    }
+
+    /// Writes every agent's preferred velocity. Says whether any has no way.
+    fn run(&mut self, view: View<'_>, out: &mut Intents) -> bool {
         self.forget_what_changed(view);
         self.now += 1;
-        self.stranded.clear();
         self.answers.clear();
         self.answers.resize(view.agents.len(), Answer::Open);
         let mut found = self.answer(view, out);
@@ -120,20 +196,41 @@ impl Macroscale for VisibilityGraph {
         if found.open {
             found.no_way |= self.learn_ways(view, out);
         }
-        if found.no_way {
-            self.stranded.extend(rows_with(&self.answers, Answer::NoWay).map(|row| row as u32));
-        }
+        found.no_way
     }
 
-    fn stranded(&self) -> &[u32] {
-        &self.stranded
+    /// What a row does next, worked out where it is not known.
+    fn next_of(&mut self, view: View<'_>, row: usize) -> Next {
+        self.forget_what_changed(view);
+        self.learn_graph(view.planned_radius(row), view);
+        self.next(view, row).unwrap_or_else(|| {
+            let mut answers = self.explore(view, key(view, row), &[row]).answers;
+            answers.pop().map_or(Next::Stay, |(_, next)| next)
+        })
+    }
+
+    fn path(&mut self, view: View<'_>, [from, to]: [Vec2; 2], radius: f32) -> Option<Vec<Vec2>> {
+        self.forget_what_changed(view);
+        self.learn_graph(radius, view);
+        let graph = self.graph(radius.to_bits())?;
+        if sees_goal(graph, from, &Target { reach: to, aim: to }) {
+            return Some(vec![from, to]);
+        }
+        let (place, goals) = (graph.space.place(from.as_dvec2()), vec![to.as_dvec2()]);
+        let whole = graph.is_jammed();
+        let tree = if whole { Tree::whole(graph, goals) } else { Tree::towards(graph, goals, &place) };
+        let stop = tree.first_stop(graph, &place).ok().flatten()?;
+        let mut path = stops(graph, &tree, from, stop);
+        // A goal that is nearer to a wall than the body fits was moved away from it.
+        path.extend((path.last() != Some(&to)).then_some(to));
+        Some(path)
     }
 
     fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
         self.forget_what_changed(view);
         self.learn_graph(view.planned_radius(row), view);
         let key = key(view, row);
-        let graph = self.graph(key)?;
+        let graph = self.graph(key.radius)?;
         let (from, target) = (view.position(row), target(view, row));
         if sees_goal(graph, from, &target) {
             return Some(vec![from, target.aim]);
@@ -146,30 +243,6 @@ impl Macroscale for VisibilityGraph {
         let tree = learned.trees.last()?;
         let stop = tree.first_stop(graph, &place).ok().flatten()?;
         Some(stops(graph, tree, from, stop))
-    }
-}
-
-/// What is left after a look over the crowd.
-#[derive(Clone, Copy, Debug, Default)]
-struct Found {
-    open: bool,
-    no_way: bool,
-}
-
-impl VisibilityGraph {
-    /// One that keeps at most so many bytes of ways from step to step. Less takes longer, and the answers are the same.
-    pub fn remembering(bytes: usize) -> VisibilityGraph {
-        VisibilityGraph {
-            most_remembered: bytes,
-            map_version: None,
-            jam_version: 0,
-            areas: Vec::new(),
-            graphs: Vec::new(),
-            trees: HashMap::new(),
-            now: 0,
-            answers: Vec::new(),
-            stranded: Vec::new(),
-        }
     }
 
     fn forget_what_changed(&mut self, view: View<'_>) {
@@ -229,7 +302,7 @@ impl VisibilityGraph {
             return Some(Next::End(target.aim));
         }
         let key = key(view, row);
-        let graph = self.graph(key)?;
+        let graph = self.graph(key.radius)?;
         if sees_goal(graph, view.position(row), &target) {
             return Some(Next::End(target.aim));
         }
@@ -246,8 +319,9 @@ impl VisibilityGraph {
         Some((tree, stop))
     }
 
-    fn graph(&self, key: Key) -> Option<&Graph> {
-        self.graphs.iter().find(|(radius, _)| radius.to_bits() == key.radius).map(|(_, graph)| graph)
+    /// By the bits of its radius.
+    fn graph(&self, radius: u32) -> Option<&Graph> {
+        self.graphs.iter().find(|(other, _)| other.to_bits() == radius).map(|(_, graph)| graph)
     }
 
     /// Makes the graphs that open rows need. Says whether any was missing.
@@ -301,7 +375,9 @@ impl VisibilityGraph {
 
     /// Trees that answer rows which want to the same goal: a narrow one for each of a few, else one for all.
     fn explore(&self, view: View<'_>, key: Key, rows: &[usize]) -> Learned {
-        let Some(graph) = self.graph(key) else { return Learned { key, trees: vec![], answers: vec![] } };
+        let Some(graph) = self.graph(key.radius) else {
+            return Learned { key, trees: vec![], answers: vec![] };
+        };
         let place = |row: usize| graph.space.place(view.position(row).as_dvec2());
         let in_use =
             self.trees.get(&key).map_or(0, |trees| trees.iter().filter(|tree| self.uses(tree)).count());
@@ -377,13 +453,19 @@ impl Next {
     fn answer(self, view: View<'_>, row: usize, out: (&mut f32, &mut f32, &mut Vec2)) -> Answer {
         let (vx, vy, aim) = out;
         let velocity;
-        (velocity, *aim) = match self {
+        (velocity, *aim) = self.velocity(view, row);
+        (*vx, *vy) = velocity.into();
+        if matches!(self, Next::Stay) { Answer::NoWay } else { Answer::Known }
+    }
+
+    /// The velocity, and the place that it leads to.
+    #[inline]
+    fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
+        match self {
             Next::End(place) => (to_end(view, row, place), place),
             Next::Through(place) => (through(view, row, place), place),
             Next::Wait | Next::Stay => (Vec2::ZERO, view.position(row)),
-        };
-        (*vx, *vy) = velocity.into();
-        if matches!(self, Next::Stay) { Answer::NoWay } else { Answer::Known }
+        }
     }
 }
 

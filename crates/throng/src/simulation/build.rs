@@ -8,7 +8,7 @@ use crate::scenario::{self, Action, Cohort, FloorPlan, Goal, Scenario, Settings}
 use glam::{DVec2, Vec2};
 use std::sync::Arc;
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{self, Agent, Detour, Gaps, Link, Mover, SETTING_OFF, Status, Terrain, World};
+use throng_core::world::{self, Agent, Detour, Gaps, Link, Map, Mover, SETTING_OFF, Status, Terrain, World};
 use throng_mesoscale::Mesoscale;
 use throng_motion::Bodies;
 
@@ -82,8 +82,9 @@ impl Simulation {
 
     /// Lets nobody be in a wall, or want to where no body fits.
     pub(super) fn make_room(&mut self, sent: &[usize], whose: Whose<'_>) {
-        let Simulation { world, plan, pool, .. } = self;
-        pool.install(|| plan.make_room(world, sent, whose));
+        let Simulation { world, stages, plan, pool, .. } = self;
+        let planner = stages.macroscale.as_mut();
+        pool.install(|| plan.make_room(world, planner, sent, whose));
     }
 
     /// Works out what follows from who is there and from how far models look.
@@ -96,11 +97,14 @@ impl Simulation {
         world.widest = world.agents.radius.iter().copied().fold(world.widest, f32::max);
         let horizon = reach.map(|reach| reach.time_horizon_obstacles).fold(world.dt as f32 * 2.0, f32::max);
         self.plan.wall_range = horizon * world.fastest + world.widest;
-        world.set_walls(walls(&self.plan.map, world.origin, self.plan.wall_range));
         let gaps =
             self.plan.gaps.iter().map(|ring| ring.iter().map(|&corner| corner - world.origin).collect());
-        world.set_ground(self.stages.bodies.legs(), Gaps::new(gaps.collect::<Vec<_>>()));
-        world.set_terrain(terrain(&self.plan.map, world.origin));
+        world.restore_map(Map {
+            walls: walls(&self.plan.map, world.origin, self.plan.wall_range),
+            terrain: terrain(&self.plan.map, world.origin),
+            legs: self.stages.bodies.legs(),
+            gaps: Gaps::new(gaps.collect::<Vec<_>>()),
+        });
         self.pool.install(|| world.settle());
     }
 }
@@ -152,8 +156,13 @@ pub(super) fn stages(scenario: &Scenario) -> Result<Stages, BuildError> {
     let mesoscale = mesoscale(scenario)?;
     Ok(Stages {
         // Whoever is turned from a plan that keeps clear of everybody has none.
-        mesoscale: if macroscale.keeps_clear() { Vec::new() } else { mesoscale },
+        mesoscale: if macroscale.tasks().is_some_and(|tasks| tasks.keeps_clear()) {
+            Vec::new()
+        } else {
+            mesoscale
+        },
         macroscale,
+        macroscale_name: pipeline.macroscale.clone(),
         world_field: reads_flow.then(|| catalog::with_settings(&[&scenario.params])),
         microscale,
         bodies: Bodies::new(motion, catalog::with_settings(&[&scenario.params])),

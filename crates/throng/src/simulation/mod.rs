@@ -19,9 +19,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use throng_core::frame::Frame;
 use throng_core::handover::{Commands, Intents, Moves};
-use throng_core::world::{Detour, Gone, Guide, NewRoute, Route, RouteChange, Status, World};
+use throng_core::memory::MemoryError;
+use throng_core::world::{Detour, Gone, Status, View, World};
 use throng_macroscale::Macroscale;
-pub use throng_macroscale::multi_domain::Served;
+pub use throng_macroscale::multi_domain::TaskRecord;
 use throng_mesoscale::{Mesoscale, Perceived, WorldField};
 use throng_microscale::{Microscale, Rows};
 use throng_motion::Bodies;
@@ -47,9 +48,10 @@ pub struct Stranded {
     pub position: [f64; 2],
 }
 
-/// The models. They hold parameters and scratch memory; what lasts is in the world.
+/// The models. They hold parameters and scratch memory; what lasts is in the world, and in what they remember of agents.
 struct Stages {
     macroscale: Box<dyn Macroscale>,
+    macroscale_name: String,
     mesoscale: Vec<Box<dyn Mesoscale>>,
     /// Where a local model reads it.
     world_field: Option<WorldField>,
@@ -115,14 +117,13 @@ impl Simulation {
         let Simulation { world, stages, handover, plan, timings, pool } = self;
         pool.install(|| {
             let mut clock = timings.start(world.agents.len());
-            plan.raise_events(world);
+            plan.raise_events(world, stages.macroscale.as_mut());
             let view = world.view();
             handover.resize(view.agents.len());
             let Handover { intents, commands, moves } = handover;
             clock.lap(|times| &mut times.events);
 
-            intents.routes.clear();
-            intents.plans.clear();
+            intents.footstep.clear();
             stages.macroscale.run(view, intents);
             clock.lap(|times| &mut times.macroscale);
 
@@ -141,15 +142,16 @@ impl Simulation {
             for local in &stages.microscale {
                 local.model.run(view, local.rows(), intents, commands);
             }
-            commands.let_fly(intents);
+            commands.pass_plans(intents);
             clock.lap(|times| &mut times.microscale);
 
             stages.bodies.run(view, commands, moves);
             clock.lap(|times| &mut times.motion);
 
-            world.take_routes(&mut intents.routes);
-            world.take_plans(&mut intents.plans);
             world.commit(among.then_some(intents), commands, moves);
+            if let Some(memory) = stages.macroscale.memory_mut() {
+                world.left().iter().for_each(|&slot| memory.forget(slot));
+            }
             clock.lap(|times| &mut times.commit);
         });
     }
@@ -244,13 +246,14 @@ impl Simulation {
         let local = self.stages.microscale.iter().find(|local| local.has(cohort))?;
         let intents = &mut self.handover.intents;
         intents.resize(view.agents.len());
-        let macroscale = &mut self.stages.macroscale;
-        let (route, no_way, tasks) = self.pool.install(|| {
-            macroscale.run(view, intents);
-            let no_way = macroscale.stranded().binary_search(&(row as u32)).is_ok();
-            (macroscale.route(view, row), no_way, macroscale.explain(view, row).unwrap_or_default())
+        let macroscale = self.stages.macroscale.as_ref();
+        let (intent, route, tasks) = self.pool.install(|| {
+            want(macroscale, view, intents);
+            let tasks = macroscale.tasks().map_or(Vec::new(), |tasks| tasks.explain(view, row));
+            (macroscale.intent(view, row), macroscale.route(view, row), tasks)
         });
-        let guided = guide(view.routes.of(id), &intents.routes, id);
+        let no_way = macroscale.unreachable().binary_search(&id).is_ok();
+        let guided = (intent.guide, intent.leader);
         intents.detour.copy_from_slice(&view.agents.detour);
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
         let mut perceived = Perceived::default();
@@ -274,17 +277,19 @@ impl Simulation {
 
     /// Whether the same scenario and seed give the same run: not where time on the clock decides what is planned.
     pub fn is_reproducible(&self) -> bool {
-        self.stages.macroscale.is_reproducible()
+        self.stages.macroscale.tasks().is_none_or(|tasks| tasks.is_reproducible())
     }
 
     /// Who was thought about in the last step, in order, where the macroscale takes turns.
-    pub fn served(&self) -> &[Served] {
-        self.stages.macroscale.served()
+    pub fn served(&self) -> &[TaskRecord] {
+        self.stages.macroscale.tasks().map_or(&[], |tasks| tasks.serviced())
     }
 
     /// What plans take of the memory, bytes.
     pub fn planner_bytes(&self) -> usize {
-        self.world.plans.bytes() + self.stages.macroscale.bytes()
+        let macroscale = &self.stages.macroscale;
+        let remembered = macroscale.memory().map_or(0, |memory| memory.bytes());
+        remembered + macroscale.tasks().map_or(0, |tasks| tasks.bytes())
     }
 
     /// How many agents the scenario has.
@@ -303,15 +308,13 @@ impl Simulation {
         self.world.gone.iter().filter(|gone| gone.arrival < 0.0).count()
     }
 
-    /// Who walks and has no way to its goal as things are, by id. Nobody where the macroscale does not think in ways.
-    pub fn stranded(&mut self) -> Vec<Stranded> {
+    /// Who walks and had no way to its goal in the last step, by id. Nobody where the macroscale does not think in ways.
+    pub fn stranded(&self) -> Vec<Stranded> {
         let view = self.world.view();
-        let intents = &mut self.handover.intents;
-        intents.resize(view.agents.len());
-        let macroscale = &mut self.stages.macroscale;
-        self.pool.install(|| macroscale.run(view, intents));
         let agents = view.agents;
-        let rows = macroscale.stranded().iter().map(|&row| row as usize);
+        let unreachable = self.stages.macroscale.unreachable();
+        let is_unreachable = |row: &usize| unreachable.binary_search(&agents.id[*row]).is_ok();
+        let rows = (0..agents.len()).filter(|_| !unreachable.is_empty()).filter(is_unreachable);
         let told = |row: usize| Stranded {
             id: agents.id[row],
             cohort: self.plan.cohorts[agents.cohort[row] as usize].clone(),
@@ -384,7 +387,27 @@ impl Simulation {
 
     /// A number that differs whenever the state differs in a bit.
     pub fn state_hash(&self) -> u64 {
-        self.world.state_hash()
+        let remembered = self.stages.macroscale.memory().map_or(0, |memory| memory.state_hash());
+        self.world.state_hash(remembered)
+    }
+
+    /// What the macroscale remembers of agents, as bytes.
+    pub(crate) fn remembered(&self) -> Vec<u8> {
+        self.stages.macroscale.memory().map_or(Vec::new(), |memory| memory.save())
+    }
+
+    /// Lets the macroscale go on with what it remembered.
+    pub(crate) fn remember(&mut self, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.stages.macroscale.memory_mut().map_or(Ok(()), |memory| memory.load(bytes))
+    }
+}
+
+/// Writes what every agent wants by what is planned for it.
+fn want(macroscale: &dyn Macroscale, view: View<'_>, intents: &mut Intents) {
+    for row in 0..view.agents.len() {
+        let intent = macroscale.intent(view, row);
+        (intents.vx[row], intents.vy[row], intents.aim[row]) =
+            (intent.velocity.x, intent.velocity.y, intent.aim);
     }
 }
 
@@ -398,7 +421,7 @@ impl Handover {
 
 impl Plan {
     /// Does what is due. An event at time t is seen by the first step that begins at t or later.
-    fn raise_events(&mut self, world: &mut World) {
+    fn raise_events(&mut self, world: &mut World, planner: &mut dyn Macroscale) {
         let now = world.time() + 1e-9;
         let (changes, first) = (self.map_changes, self.next_event);
         if self.events.get(first).is_none_or(|event| event.at > now) {
@@ -407,7 +430,7 @@ impl Plan {
         let before = self.map.clone();
         while let Some(event) = self.events.get(self.next_event).filter(|event| event.at <= now) {
             if let Action::Retarget { cohort, goals } = &event.action {
-                self.retarget(world, *cohort, goals);
+                self.retarget(world, planner, *cohort, goals);
             }
             self.next_event += 1;
             self.change_map(self.next_event - 1);
@@ -418,23 +441,27 @@ impl Plan {
         };
         let sent: Vec<usize> = self.events[first..self.next_event].iter().filter_map(sent).collect();
         let is_changed = self.map_changes != changes;
-        self.make_room(world, &sent, if is_changed { Whose::FreeOn(&before) } else { Whose::Nobody });
+        let whose = if is_changed { Whose::FreeOn(&before) } else { Whose::Nobody };
+        self.make_room(world, planner, &sent, whose);
         if is_changed {
             world.set_walls(build::walls(&self.map, world.origin, self.wall_range));
-            // Here and not where walls are set: a resumed run sets them too, and goes on with the routes that it had.
-            world.routes.clear();
-            world.plans.doubt();
         }
     }
 
     /// Lets nobody be in a wall, and nobody want to be in one; of cohorts that were sent somewhere, into an area where no body
     /// fits either. Where nobody can have come into a wall, only these cohorts are looked at.
-    fn make_room(&mut self, world: &mut World, sent: &[usize], whose: Whose<'_>) {
+    fn make_room(
+        &mut self,
+        world: &mut World,
+        planner: &mut dyn Macroscale,
+        sent: &[usize],
+        whose: Whose<'_>,
+    ) {
         let known = self.room.take().filter(|(changes, _)| *changes == self.map_changes);
         let room = known.map_or_else(|| Room::new(&self.map, &self.gaps, world.origin), |(_, room)| room);
         room.free_goals(world, |cohort| !matches!(whose, Whose::Nobody) || sent.contains(&cohort));
         sent.iter().for_each(|&cohort| room.free_area(world, cohort));
-        if room.free_bodies(world, whose) {
+        if room.free_bodies(world, planner, whose) {
             world.settle();
         }
         self.room = Some((self.map_changes, room));
@@ -459,7 +486,7 @@ impl Plan {
         self.map_changes += usize::from(self.map.change(&self.events[event].action));
     }
 
-    fn retarget(&self, world: &mut World, cohort: usize, goals: &[Goal]) {
+    fn retarget(&self, world: &mut World, planner: &mut dyn Macroscale, cohort: usize, goals: &[Goal]) {
         world.cohorts[cohort].area =
             goals.first().and_then(|&goal| build::area(&self.areas, goal, world.origin));
         let agents = &mut world.agents;
@@ -469,26 +496,13 @@ impl Plan {
                 (agents.goal_x[row], agents.goal_y[row]) = local(*goal, world.origin).into();
             }
             agents.detour[row] = Detour::default();
-            world.routes.forget(agents.id[row]);
+            planner.memory_mut().into_iter().for_each(|memory| memory.retarget(agents.slot[row]));
             if agents.status[row] == Status::Arrived {
                 (agents.status[row], agents.arrival[row]) = (Status::Walking, -1.0);
             }
         }
         build::extend_to_goals(world);
     }
-}
-
-/// What an agent goes by once what is to change has changed, and whom it follows.
-fn guide(route: &Route, changes: &[RouteChange], id: u32) -> (Guide, Option<u32>) {
-    let change = changes.iter().find(|change| change.id == id);
-    let (guide, leader) = match change.map(|change| &change.to) {
-        None | Some(NewRoute::Next(_)) => (route.guide, route.next),
-        Some(NewRoute::Nothing) => (Guide::Nothing, 0),
-        Some(NewRoute::Goal) => (Guide::Goal, 0),
-        Some(NewRoute::Stops(_)) => (Guide::Stops, 0),
-        Some(NewRoute::Place { guide, leader, .. }) => (*guide, *leader),
-    };
-    (guide, (guide == Guide::Leader).then_some(leader))
 }
 
 /// A place in the world's coordinates.

@@ -7,6 +7,7 @@
 use crate::scenario::{FloorPlan, Region, boundary, edges, grown};
 use glam::{DVec2, Vec2};
 use throng_core::world::World;
+use throng_macroscale::Macroscale;
 
 /// Whoever is closer than this to a wall is in it, m: rounding decides on which side.
 const TOUCHING: f64 = 1e-3;
@@ -47,7 +48,12 @@ impl Room {
     }
 
     /// Puts those who are in a wall, or in what has come down on them, beside it. Whether there was anybody.
-    pub(super) fn free_bodies(&self, world: &mut World, whose: Whose<'_>) -> bool {
+    pub(super) fn free_bodies(
+        &self,
+        world: &mut World,
+        planner: &mut dyn Macroscale,
+        whose: Whose<'_>,
+    ) -> bool {
         let agents = &world.agents;
         let place = |row: usize| Vec2::new(agents.x[row], agents.y[row]);
         let mut caught: Vec<usize> = (0..agents.len()).filter(|&row| !self.stands(place(row))).collect();
@@ -63,7 +69,7 @@ impl Room {
         }
         let mut any = false;
         for row in caught {
-            any |= self.put_beside_walls(world, row);
+            any |= self.put_beside_walls(world, planner, row);
         }
         any
     }
@@ -75,7 +81,7 @@ impl Room {
             || self.gaps.iter().any(|gap| throng_core::geom::inside_ring(place, gap).0)
     }
 
-    fn put_beside_walls(&self, world: &mut World, row: usize) -> bool {
+    fn put_beside_walls(&self, world: &mut World, planner: &mut dyn Macroscale, row: usize) -> bool {
         let agents = &mut world.agents;
         let global = self.global(Vec2::new(agents.x[row], agents.y[row]));
         let Some(free) = self.region.closest_room(global, f64::from(agents.radius[row])) else {
@@ -83,8 +89,8 @@ impl Room {
         };
         (agents.x[row], agents.y[row]) = super::local(free, self.origin).into();
         (agents.vx[row], agents.vy[row]) = (0.0, 0.0);
-        world.feet.forget(agents.id[row]);
-        world.plans.forget(agents.id[row]);
+        world.feet.forget(agents.slot[row]);
+        planner.memory_mut().into_iter().for_each(|memory| memory.forget(agents.slot[row]));
         true
     }
 

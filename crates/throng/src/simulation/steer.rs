@@ -158,7 +158,13 @@ impl Simulation {
         if scenario.cohorts.len() != self.plan.cohorts.len() {
             return Err(SteerError::OtherScenario);
         }
-        self.stages = build::stages(scenario).map_err(|error| SteerError::Build(error.to_string()))?;
+        let mut stages = build::stages(scenario).map_err(|error| SteerError::Build(error.to_string()))?;
+        if stages.macroscale_name == self.stages.macroscale_name
+            && let Some((old, new)) = self.stages.macroscale.memory().zip(stages.macroscale.memory_mut())
+        {
+            new.load(&old.save()).map_err(|error| SteerError::Build(error.to_string()))?;
+        }
+        self.stages = stages;
         self.plan.steered = true;
         self.settle();
         Ok(())
@@ -205,12 +211,18 @@ impl Simulation {
         taken.map_or(Ok(()), |&place| Err(SteerError::NotFree(place)))
     }
 
-    /// Members of a cohort forget how they went round what was in their way, and those who had arrived walk again.
+    /// Members of a cohort forget how they went round what was in their way and where they were led, and those who had arrived
+    /// walk again.
     fn set_off(&mut self, cohort: usize) {
         self.plan.steered = true;
         let agents = &mut self.world.agents;
         for row in (0..agents.len()).filter(|&row| usize::from(agents.cohort[row]) == cohort) {
             agents.detour[row] = Detour::default();
+            self.stages
+                .macroscale
+                .memory_mut()
+                .into_iter()
+                .for_each(|memory| memory.retarget(agents.slot[row]));
             if agents.status[row] == Status::Arrived {
                 (agents.status[row], agents.arrival[row]) = (Status::Walking, -1.0);
             }

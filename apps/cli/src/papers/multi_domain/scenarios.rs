@@ -12,7 +12,7 @@ use std::time::Instant;
 use throng::geom::segments_meet;
 use throng::metrics::Metrics;
 use throng::scenario::Overrides;
-use throng::simulation::Served;
+use throng::simulation::TaskRecord;
 use throng::{Scenario, Simulation, builtin};
 
 const TABLE: &str = "Scenarios: runs in which all arrive in time and nobody collides";
@@ -233,7 +233,7 @@ fn frames(
     Ok(())
 }
 
-fn add(sum: [f32; 5], served: &Served) -> [f32; 5] {
+fn add(sum: [f32; 5], served: &TaskRecord) -> [f32; 5] {
     std::array::from_fn(|task| sum[task] + served.took[task])
 }
 

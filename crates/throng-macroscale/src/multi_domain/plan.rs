@@ -1,16 +1,14 @@
-//! Where agents have said that they will be: what a planner in space and time remembers from step to step.
-//!
-//! Searches live no longer than the step in which they run; what they found is here, so that a checkpoint holds all of it.
+//! What an agent plans to do: all that outlives a step. Searches live no longer than the step in which they run.
 
-use super::Footstep;
-use crate::memory::mix;
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
+use throng_core::memory::{Memory, MemoryError, Remember, Remembered, mix};
+use throng_core::world::{Footstep, ON_TIME};
 
 /// What an agent plans to do, in every domain that it has planned in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
-    /// Counts the changes of this plan, so that whoever has copied it knows whether it still holds.
+pub(super) struct Plan {
+    /// Counts the changes of this plan, so that copies of it know whether they still hold.
     pub serial: u32,
     /// Whether the path can be walked, as far as is known.
     pub valid: bool,
@@ -23,7 +21,7 @@ pub struct Plan {
     pub reaches: bool,
     /// The way to the goal on the mesh that the path follows, m from the world's origin.
     pub way: Vec<DVec2>,
-    /// What the last search was guided by: the way, or one around those who stand on it.
+    /// What the last search was guided by: the way, or one around agents that stand on it.
     pub line: Vec<DVec2>,
     /// How far from the line the last search looked, m.
     pub width: f32,
@@ -33,42 +31,40 @@ pub struct Plan {
     pub inflation: f32,
     /// When it was last thought about, s.
     pub served: f64,
-    /// When somebody will be in the way who was not expected there, s; infinite where nobody is known.
+    /// When an agent will be in the way that was not expected there, s; infinite where none is known.
     pub conflict: f64,
     /// Since when there has been no way on, s; infinite where there is one.
     pub blocked: f64,
     /// How often in a row there was no plan.
     pub failures: u32,
     /// Whether the map has changed since the path was held against it.
-    pub doubted: bool,
+    pub needs_validation: bool,
     /// Whether there was no way to the goal on the map when it was last looked for.
-    pub stranded: bool,
+    pub unreachable: bool,
 }
 
 impl Default for Plan {
     fn default() -> Plan {
-        NOTHING
+        Plan {
+            serial: 0,
+            valid: false,
+            path: Vec::new(),
+            steps: Vec::new(),
+            reaches: false,
+            way: Vec::new(),
+            line: Vec::new(),
+            width: 0.0,
+            goal: DVec2::ZERO,
+            inflation: 1.0,
+            served: f64::NEG_INFINITY,
+            conflict: f64::INFINITY,
+            blocked: f64::INFINITY,
+            failures: 0,
+            needs_validation: false,
+            unreachable: false,
+        }
     }
 }
-
-const NOTHING: Plan = Plan {
-    serial: 0,
-    valid: false,
-    path: Vec::new(),
-    steps: Vec::new(),
-    reaches: false,
-    way: Vec::new(),
-    line: Vec::new(),
-    width: 0.0,
-    goal: DVec2::ZERO,
-    inflation: 1.0,
-    served: f64::NEG_INFINITY,
-    conflict: f64::INFINITY,
-    blocked: f64::INFINITY,
-    failures: 0,
-    doubted: false,
-    stranded: false,
-};
 
 impl Plan {
     /// Where the agent will be at a time; `None` where nothing is planned.
@@ -86,12 +82,11 @@ impl Plan {
         self.path.last().map_or(f64::NEG_INFINITY, |last| last.0)
     }
 
-    /// The memory that it takes.
-    pub fn bytes(&self) -> usize {
-        size_of::<Plan>()
-            + self.path.capacity() * size_of::<(f64, DVec2)>()
-            + self.steps.capacity() * size_of::<Footstep>()
-            + (self.way.capacity() + self.line.capacity()) * size_of::<DVec2>()
+    /// The footstep that begins now, where one does and the plan holds.
+    pub fn footstep(&self, now: f64) -> Option<Footstep> {
+        let next = self.steps.partition_point(|step| step.begin < now - ON_TIME);
+        let step = self.steps.get(next).filter(|step| step.begin <= now + ON_TIME)?;
+        self.valid.then_some(*step)
     }
 
     fn hash(&self) -> u64 {
@@ -99,8 +94,8 @@ impl Plan {
         let place = |hash: u64, at: &DVec2| word(word(hash, at.x), at.y);
         let flags = u64::from(self.valid)
             | u64::from(self.reaches) << 1
-            | u64::from(self.doubted) << 2
-            | u64::from(self.stranded) << 3;
+            | u64::from(self.needs_validation) << 2
+            | u64::from(self.unreachable) << 3;
         let hash = mix(u64::from(self.serial) << 32 | u64::from(self.failures) << 8 | flags);
         let hash = [self.served, self.conflict, self.blocked].into_iter().fold(hash, word);
         let hash = word(word(hash, self.inflation.into()), self.width.into());
@@ -110,69 +105,72 @@ impl Plan {
     }
 }
 
-/// A plan that changes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlanChange {
-    /// Whose.
-    pub id: u32,
-    /// What becomes of it.
-    pub to: Plan,
+impl Remembered for Plan {
+    fn state_hash(&self) -> Option<u64> {
+        (self.serial > 0).then(|| self.hash())
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.path.capacity() * size_of::<(f64, DVec2)>()
+            + self.steps.capacity() * size_of::<Footstep>()
+            + (self.way.capacity() + self.line.capacity()) * size_of::<DVec2>()
+    }
 }
 
-/// Everybody's plan, by id.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Plans(Vec<Plan>);
-
-static NONE: Plan = NOTHING;
+/// The plans of all agents.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Plans(Memory<Plan>);
 
 impl Plans {
     /// An agent's plan.
     #[inline]
-    pub fn of(&self, id: u32) -> &Plan {
-        self.0.get(id as usize).unwrap_or(&NONE)
+    pub fn of(&self, slot: u32) -> &Plan {
+        self.0.get(slot)
     }
 
-    /// Takes changes over and leaves their list empty.
-    pub(super) fn take(&mut self, changes: &mut Vec<PlanChange>) {
-        for PlanChange { id, to } in changes.drain(..) {
-            let id = id as usize;
-            if id >= self.0.len() {
-                self.0.resize(id + 1, Plan::default());
-            }
-            self.0[id] = to;
+    /// Lets every path be held against the map where that is another one than it was found on.
+    pub fn note_map(&mut self, map_version: u64) {
+        if self.0.note_map(map_version) {
+            let made = self.0.iter_mut().filter(|(_, plan)| plan.serial > 0);
+            made.for_each(|(_, plan)| plan.needs_validation = true);
         }
     }
 
-    /// An agent has none any more.
-    pub fn forget(&mut self, id: u32) {
-        if let Some(plan) = self.0.get_mut(id as usize) {
-            *plan = Plan::default();
-        }
+    /// Puts another plan in the place of an agent's.
+    pub fn set(&mut self, slot: u32, plan: Plan) {
+        *self.0.get_mut(slot) = plan;
+    }
+}
+
+impl Remember for Plans {
+    fn forget(&mut self, slot: u32) {
+        self.0.forget(slot);
     }
 
-    /// The map has changed: every path has to be held against it.
-    pub fn doubt(&mut self) {
-        for plan in self.0.iter_mut().filter(|plan| plan.serial > 0) {
-            plan.doubted = true;
-        }
+    /// A plan says what goal it is for. Until there is another one its path is walked: others rely on it.
+    fn retarget(&mut self, _: u32) {}
+
+    fn save(&self) -> Vec<u8> {
+        self.0.save()
     }
 
-    /// The memory that all of them take.
-    pub fn bytes(&self) -> usize {
-        self.0.iter().map(Plan::bytes).sum()
+    fn load(&mut self, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.0.load(bytes)
     }
 
-    /// A number that differs whenever a plan differs in a bit. Who has none does not count: a list may be longer or not.
-    pub(super) fn hash(&self) -> u64 {
-        let planned = self.0.iter().enumerate().filter(|(_, plan)| plan.serial > 0);
-        planned.map(|(id, plan)| mix(mix(id as u64) ^ plan.hash())).fold(0, u64::wrapping_add)
+    fn state_hash(&self) -> u64 {
+        self.0.state_hash()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::Side;
+    use throng_core::world::Side;
 
     fn walks() -> Plan {
         let path = vec![(1.0, DVec2::ZERO), (3.0, DVec2::new(4.0, 0.0))];
@@ -189,7 +187,7 @@ mod tests {
     #[test]
     fn every_change_is_seen_by_the_hash_and_a_longer_list_is_not() {
         let mut plans = Plans::default();
-        let mut hashes = vec![plans.hash()];
+        let mut hashes = vec![plans.state_hash()];
         let (from, velocity, leaves, pivot) = (DVec2::ZERO, DVec2::X, DVec2::X, DVec2::Y);
         let (plant, close, support) = (None, None, Side::Left);
         let step = Footstep { begin: 1.0, end: 1.5, from, velocity, leaves, pivot, plant, close, support };
@@ -207,24 +205,28 @@ mod tests {
             Plan { served: 4.0, ..walks() },
             Plan { inflation: 2.0, ..walks() },
             Plan { failures: 1, ..walks() },
-            Plan { doubted: true, ..walks() },
+            Plan { needs_validation: true, ..walks() },
+            Plan { unreachable: true, ..walks() },
         ];
         for to in changed {
-            plans.take(&mut vec![PlanChange { id: 7, to }]);
-            assert!(!hashes.contains(&plans.hash()));
-            hashes.push(plans.hash());
+            plans.set(7, to);
+            assert!(!hashes.contains(&plans.state_hash()));
+            hashes.push(plans.state_hash());
         }
-        plans.take(&mut vec![PlanChange { id: 50, to: Plan::default() }]);
-        assert_eq!(plans.hash(), hashes[hashes.len() - 1]);
+        plans.set(50, Plan::default());
+        assert_eq!(plans.state_hash(), hashes[hashes.len() - 1]);
         plans.forget(7);
-        assert_eq!(plans.hash(), hashes[0]);
+        assert_eq!(plans.state_hash(), hashes[0]);
     }
 
     #[test]
-    fn a_changed_map_puts_every_plan_in_doubt() {
+    fn a_changed_map_has_every_plan_validated() {
         let mut plans = Plans::default();
-        plans.take(&mut vec![PlanChange { id: 2, to: walks() }]);
-        plans.doubt();
-        assert!(plans.of(2).doubted && !plans.of(1).doubted);
+        plans.set(2, walks());
+        plans.note_map(1);
+        assert!(plans.of(2).needs_validation && !plans.of(1).needs_validation);
+        // Nor does another goal: agents around it rely on its path.
+        plans.retarget(2);
+        assert_eq!(plans.of(2).path, walks().path);
     }
 }
