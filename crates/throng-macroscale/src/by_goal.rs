@@ -5,12 +5,11 @@
 //! another one at once, and what is kept are caches only: nothing has to be saved, and an answer depends on the view alone.
 
 use crate::Intent;
-use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
+use crate::goal_cache::{Answer, Areas, Key, LastUsed, Next, answer, rows_with, unreachable};
+use crate::heading::{Target, goals, target, waits};
 use glam::{DVec2, Vec2};
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use throng_core::CHUNK;
 use throng_core::handover::Intents;
 use throng_core::space::Wall;
 use throng_core::world::View;
@@ -57,8 +56,7 @@ pub(crate) struct FirstStop {
 #[derive(Debug)]
 pub(crate) struct ByGoal<R: Roadmap> {
     map_version: Option<u64>,
-    /// The areas that trees were made for, by cohort.
-    areas: Vec<Option<Vec<Vec2>>>,
+    areas: Areas,
     /// By radius; few.
     roadmaps: Vec<(f32, R)>,
     trees: HashMap<Key, Kept<R::Tree>>,
@@ -68,22 +66,11 @@ pub(crate) struct ByGoal<R: Roadmap> {
     answers: Vec<Answer>,
 }
 
-/// What is known of a row in this step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Answer {
-    /// Nothing yet.
-    Open,
-    /// Where it goes.
-    Known,
-    /// That there is no way.
-    NoWay,
-}
-
 impl<R: Roadmap> Default for ByGoal<R> {
     fn default() -> Self {
         ByGoal {
             map_version: None,
-            areas: Vec::new(),
+            areas: Areas::default(),
             roadmaps: Vec::new(),
             trees: HashMap::new(),
             now: 0,
@@ -99,43 +86,7 @@ const MOST_REMEMBERED: usize = 3_000_000;
 #[derive(Debug)]
 struct Kept<T> {
     tree: T,
-    /// When it was last asked. It decides only what is forgotten first.
-    used: AtomicU64,
-}
-
-impl<T> Kept<T> {
-    fn touch(&self, now: u64) {
-        // Most find it noted, and a store would take the line from all other threads.
-        if self.last_used() != now {
-            self.used.store(now, Ordering::Relaxed);
-        }
-    }
-
-    fn last_used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
-    }
-}
-
-/// Whom a tree is for. Goals are told apart by their bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Key {
-    radius: u32,
-    goal: GoalKey,
-}
-
-/// What a row does next.
-#[derive(Clone, Copy, Debug)]
-enum Next {
-    /// It waits until its time has come.
-    Wait,
-    /// The goal is in sight.
-    End(Vec2),
-    /// Past this place, and on.
-    Through(Vec2),
-    /// There is no way.
-    Stay,
-    /// The roadmap or the tree that it needs has not been worked out.
-    Unknown,
+    used: LastUsed,
 }
 
 impl<R: Roadmap> ByGoal<R> {
@@ -145,7 +96,7 @@ impl<R: Roadmap> ByGoal<R> {
         self.answers.clear();
         self.answers.resize(view.agents.len(), Answer::Open);
         while self.answer(view, out) {
-            let open: Vec<usize> = self.rows_with(Answer::Open).collect();
+            let open: Vec<usize> = rows_with(&self.answers, Answer::Open).collect();
             // Roadmaps first: with them some see their goals and need no tree.
             if !self.learn_roadmaps(view, &open) {
                 self.learn_trees(view, &open);
@@ -155,23 +106,21 @@ impl<R: Roadmap> ByGoal<R> {
 
     /// The ids of those who had no way in the last run, ascending.
     pub fn unreachable(&self, view: View<'_>, ids: &mut Vec<u32>) {
-        ids.clear();
-        ids.extend(self.rows_with(Answer::NoWay).map(|row| view.agents.id[row]));
-        ids.sort_unstable();
+        unreachable(view, &self.answers, ids);
     }
 
     /// What a row wants.
     pub fn intent(&mut self, view: View<'_>, row: usize) -> Intent {
         self.forget_what_changed(view);
         let mut next = self.next(view, row);
-        if matches!(next, Next::Unknown) && self.learn_roadmaps(view, &[row]) {
+        if next.is_none() && self.learn_roadmaps(view, &[row]) {
             next = self.next(view, row);
         }
-        if matches!(next, Next::Unknown) {
+        if next.is_none() {
             self.learn_trees(view, &[row]);
             next = self.next(view, row);
         }
-        Intent::new(next.velocity(view, row))
+        Intent::new(next.unwrap_or(Next::Wait).velocity(view, row))
     }
 
     /// The shortest path between two places for a body of a radius.
@@ -184,8 +133,13 @@ impl<R: Roadmap> ByGoal<R> {
         self.roadmap(view.class_of(radius).to_bits())?.path(ends[0], ends[1])
     }
 
-    fn rows_with(&self, wanted: Answer) -> impl Iterator<Item = usize> {
-        self.answers.iter().enumerate().filter(move |(_, answer)| **answer == wanted).map(|(row, _)| row)
+    /// Answers the rows that are open, as far as is known. Says whether any remain.
+    fn answer(&mut self, view: View<'_>, out: &mut Intents) -> bool {
+        self.now += 1;
+        let mut answers = std::mem::take(&mut self.answers);
+        let left = answer(view, &mut answers, out, |row| self.next(view, row));
+        self.answers = answers;
+        left.open
     }
 
     /// A row's whole way.
@@ -193,7 +147,8 @@ impl<R: Roadmap> ByGoal<R> {
         self.forget_what_changed(view);
         self.learn_roadmaps(view, &[row]);
         self.learn_trees(view, &[row]);
-        let (roadmap, kept) = (self.roadmap(key(view, row).radius)?, self.trees.get(&key(view, row))?);
+        let (roadmap, kept) =
+            (self.roadmap(Key::of(view, row).radius)?, self.trees.get(&Key::of(view, row))?);
         let (from, target) = (view.position(row), target(view, row));
         if roadmap.sees(from, &target) {
             return Some(vec![from, target.aim]);
@@ -210,63 +165,31 @@ impl<R: Roadmap> ByGoal<R> {
             }
             self.trees.clear();
         }
-        self.areas.resize(view.cohorts.len(), None);
-        for (cohort, (known, now)) in self.areas.iter_mut().zip(view.cohorts).enumerate() {
-            if *known != now.area {
-                known.clone_from(&now.area);
-                self.trees.retain(|key, _| key.goal != GoalKey::Area(cohort as u16));
-            }
-        }
+        let trees = &mut self.trees;
+        self.areas.update(view, |goal| trees.retain(|key, _| key.goal != goal));
     }
 
-    /// Answers the rows that are open, as far as is known. Says whether any remain.
-    fn answer(&mut self, view: View<'_>, out: &mut Intents) -> bool {
-        self.now += 1;
-        let mut answers = std::mem::take(&mut self.answers);
-        let columns = (
-            out.vx.par_chunks_mut(CHUNK),
-            out.vy.par_chunks_mut(CHUNK),
-            out.aim.par_chunks_mut(CHUNK),
-            answers.par_chunks_mut(CHUNK),
-        );
-        let remain = columns.into_par_iter().enumerate().map(|(chunk, (vx, vy, aim, answers))| {
-            let mut remain = false;
-            for (i, answer) in answers.iter_mut().enumerate().filter(|(_, answer)| **answer == Answer::Open) {
-                let row = chunk * CHUNK + i;
-                let next = self.next(view, row);
-                *answer = next.answer();
-                remain |= *answer == Answer::Open;
-                let velocity;
-                (velocity, aim[i]) = next.velocity(view, row);
-                (vx[i], vy[i]) = velocity.into();
-            }
-            remain
-        });
-        let remain = remain.reduce(|| false, |a, b| a | b);
-        self.answers = answers;
-        remain
-    }
-
-    fn next(&self, view: View<'_>, row: usize) -> Next {
+    /// What a row does next; `None` where what it needs has not been worked out.
+    fn next(&self, view: View<'_>, row: usize) -> Option<Next> {
         if waits(view, row) {
-            return Next::Wait;
+            return Some(Next::Wait);
         }
         let target = target(view, row);
         if view.walls.all().is_empty() {
-            return Next::End(target.aim);
+            return Some(Next::End(target.aim));
         }
-        let key = key(view, row);
-        let Some(roadmap) = self.roadmap(key.radius) else { return Next::Unknown };
+        let key = Key::of(view, row);
+        let roadmap = self.roadmap(key.radius)?;
         if roadmap.sees(view.position(row), &target) {
-            return Next::End(target.aim);
+            return Some(Next::End(target.aim));
         }
-        let Some(kept) = self.trees.get(&key) else { return Next::Unknown };
-        kept.touch(self.now);
-        match roadmap.first_stop(&kept.tree, view.position(row)) {
+        let kept = self.trees.get(&key)?;
+        kept.used.touch(self.now);
+        Some(match roadmap.first_stop(&kept.tree, view.position(row)) {
             Some(FirstStop { at, ends: true }) => Next::End(at),
             Some(FirstStop { at, ends: false }) => Next::Through(at),
-            None => Next::Stay,
-        }
+            None => Next::Unreachable,
+        })
     }
 
     /// By the bits of its radius.
@@ -289,14 +212,14 @@ impl<R: Roadmap> ByGoal<R> {
 
     /// Makes the trees that rows need, or as many of them as may be remembered.
     fn learn_trees(&mut self, view: View<'_>, rows: &[usize]) {
-        let keys = rows.iter().map(|&row| (key(view, row), row));
+        let keys = rows.iter().map(|&row| (Key::of(view, row), row));
         let mut missing: Vec<(Key, usize)> = keys.filter(|(key, _)| !self.trees.contains_key(key)).collect();
         missing.sort_unstable();
         missing.dedup_by_key(|(key, _)| *key);
         missing.truncate(self.make_room(&missing));
         let tree = |&(key, row): &(Key, usize)| {
             let tree = self.roadmap(key.radius)?.tree(goals(view, row));
-            Some((key, Kept { tree, used: AtomicU64::new(0) }))
+            Some((key, Kept { tree, used: LastUsed::default() }))
         };
         let trees: Vec<(Key, Kept<R::Tree>)> = missing.par_iter().filter_map(tree).collect();
         self.trees.extend(trees);
@@ -311,7 +234,7 @@ impl<R: Roadmap> ByGoal<R> {
         // What was not asked in this look over the crowd can go; if that is not enough, all can, for those who asked
         // have their answers.
         if self.remembered() + wanted > MOST_REMEMBERED {
-            self.trees.retain(|_, kept| kept.last_used() == now);
+            self.trees.retain(|_, kept| kept.used.get() == now);
         }
         if self.remembered() + wanted > MOST_REMEMBERED {
             self.trees.clear();
@@ -331,27 +254,4 @@ impl<R: Roadmap> ByGoal<R> {
         };
         self.trees.iter().map(size).sum()
     }
-}
-
-impl Next {
-    fn answer(self) -> Answer {
-        match self {
-            Next::Unknown => Answer::Open,
-            Next::Stay => Answer::NoWay,
-            Next::Wait | Next::End(_) | Next::Through(_) => Answer::Known,
-        }
-    }
-
-    /// The velocity, and the place that it leads to.
-    fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
-        match self {
-            Next::End(place) => (to_end(view, row, place), place),
-            Next::Through(place) => (through(view, row, place), place),
-            Next::Wait | Next::Stay | Next::Unknown => (Vec2::ZERO, view.position(row)),
-        }
-    }
-}
-
-fn key(view: View<'_>, row: usize) -> Key {
-    Key { radius: view.planned_radius(row).to_bits(), goal: goal_key(view, row) }
 }

@@ -15,7 +15,7 @@ use crate::by_goal::Roadmap as _;
 use crate::cached::Cached;
 use crate::domain::dynamic_navmesh::{DynamicNavmesh as Domain, Forecast, Gate, Traveller};
 use crate::domain::published::Trajectory;
-use crate::heading::{due, goals, target, through, to_end, waits};
+use crate::heading::{PerCohort, due, goals, target, through, to_end, waits};
 use crate::navmesh::{FreeSpace, Search};
 use crate::route::{Guide, Route, RouteChange, Routes};
 use crate::search::{Aim, Astar, Budget};
@@ -50,20 +50,13 @@ const SLOWEST: f64 = 0.1;
 /// Follows routes, and looks for better ones.
 #[derive(Debug)]
 pub struct DynamicNavmeshPlanner {
-    params: Settings,
+    params: PerCohort<DynamicNavmesh>,
     maps: Cached<Maps>,
     routes: Routes,
     /// By row, in this step.
     next: Vec<Next>,
     changes: Vec<(u32, RouteChange)>,
     unreachable: Vec<u32>,
-}
-
-/// Parameters of the scenario, and by cohort.
-#[derive(Debug)]
-struct Settings {
-    all: DynamicNavmesh,
-    cohorts: Vec<DynamicNavmesh>,
 }
 
 /// One for each class of radii.
@@ -76,7 +69,7 @@ struct Maps {
 /// What routes are followed and looked for with.
 #[derive(Clone, Copy)]
 struct Navigator<'a> {
-    params: &'a Settings,
+    params: &'a PerCohort<DynamicNavmesh>,
     maps: &'a Maps,
     routes: &'a Routes,
 }
@@ -107,7 +100,7 @@ enum Next {
 impl MacroscaleModel for DynamicNavmesh {
     fn planner(all: DynamicNavmesh, cohorts: Vec<DynamicNavmesh>) -> Box<dyn Macroscale> {
         Box::new(DynamicNavmeshPlanner {
-            params: Settings { all, cohorts },
+            params: PerCohort { all, cohorts },
             maps: Cached::default(),
             routes: Routes::default(),
             next: Vec::new(),
@@ -264,13 +257,6 @@ impl Maps {
 
     fn of(&self, radius: f32) -> Option<&Map> {
         self.all.iter().find(|map| map.radius == radius)
-    }
-}
-
-impl Settings {
-    /// What a row's cohort says, or the scenario where it says nothing.
-    fn of(&self, view: View<'_>, row: usize) -> &DynamicNavmesh {
-        self.cohorts.get(view.agents.cohort[row] as usize).unwrap_or(&self.all)
     }
 }
 

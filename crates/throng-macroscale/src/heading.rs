@@ -9,6 +9,20 @@ use throng_core::world::{Status, View};
 /// Into so many pieces the edge of an area is cut, at least where they would not be shorter than a radius.
 const PIECES_OF_AN_EDGE: f32 = 64.0;
 
+/// Parameters of the scenario, and of every cohort.
+#[derive(Debug)]
+pub(crate) struct PerCohort<P> {
+    pub all: P,
+    pub cohorts: Vec<P>,
+}
+
+impl<P> PerCohort<P> {
+    /// What a row's cohort says, or the scenario where it says nothing.
+    pub fn of(&self, view: View<'_>, row: usize) -> &P {
+        self.cohorts.get(view.agents.cohort[row] as usize).unwrap_or(&self.all)
+    }
+}
+
 /// Where a row wants to be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {

@@ -6,6 +6,7 @@ pub mod chain;
 mod corners;
 pub mod domain;
 pub mod dynamic_navmesh;
+mod goal_cache;
 mod heading;
 pub mod map_field;
 pub mod multi_domain;

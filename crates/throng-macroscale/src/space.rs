@@ -5,7 +5,8 @@
 
 use crate::corners::Segment;
 use glam::{DVec2, Vec2};
-use throng_core::space::Wall;
+use throng_core::geom::double::distance_to_segment;
+use throng_core::space::{Buckets, Wall};
 
 /// What a body may lack of its radius, as a share of it. Ways touch walls by design, and rounding must not close them.
 const SLACK: f64 = 0.005;
@@ -33,8 +34,7 @@ pub(crate) struct Space {
     per_metre: f64,
     columns: usize,
     lines: usize,
-    first: Vec<u32>,
-    listed: Vec<u32>,
+    cells: Buckets,
 }
 
 /// A place that a way may begin or end at.
@@ -48,7 +48,7 @@ pub(crate) struct Place {
 impl Segment {
     /// How far a place is from it, m.
     pub fn distance(&self, place: DVec2) -> f64 {
-        distance(place, self.a, self.b)
+        distance_to_segment(place, self.a, self.b)
     }
 
     /// The direction away from the wall, on its free side; for an open wall on the side where the place is.
@@ -78,8 +78,7 @@ impl Space {
             per_metre: 1.0,
             columns: 0,
             lines: 0,
-            first: vec![0],
-            listed: Vec::new(),
+            cells: Buckets::default(),
         };
         if !space.walls.is_empty() {
             space.lay_grid(high);
@@ -96,26 +95,12 @@ impl Space {
         self.per_metre = 1.0 / side;
         self.columns = (size.x / side).floor() as usize + 1;
         self.lines = (size.y / side).floor() as usize + 1;
-        self.list_walls(side);
+        let mut cells = Buckets::default();
+        cells.fill(self.columns * self.lines, |pair| self.each_pair(side, pair));
+        self.cells = cells;
     }
 
-    /// Two passes over the same pairs: the first counts, the second fills.
-    fn list_walls(&mut self, side: f64) {
-        let mut first = vec![0u32; self.columns * self.lines + 1];
-        self.each_pair(side, |cell, _| first[cell + 1] += 1);
-        for cell in 1..first.len() {
-            first[cell] += first[cell - 1];
-        }
-        let mut next = first.clone();
-        let mut listed = vec![0; first[first.len() - 1] as usize];
-        self.each_pair(side, |cell, wall| {
-            listed[next[cell] as usize] = wall;
-            next[cell] += 1;
-        });
-        (self.first, self.listed) = (first, listed);
-    }
-
-    fn each_pair(&self, side: f64, mut pair: impl FnMut(usize, u32)) {
+    fn each_pair(&self, side: f64, pair: &mut dyn FnMut(usize, u32)) {
         // Half a cell's diagonal: whoever is in the cell is at most this far from its middle.
         let reach = self.radius + side * (0.5 + CELL_ROUNDING) * std::f64::consts::SQRT_2;
         for (index, wall) in self.walls.iter().enumerate() {
@@ -166,7 +151,7 @@ impl Space {
     }
 
     fn near(&self, at: DVec2) -> impl Iterator<Item = &Segment> {
-        let listed = self.cell_at(at).map_or(&[][..], |cell| self.cell(cell));
+        let listed = self.cell_at(at).map_or(&[][..], |cell| self.cells.get(cell));
         listed.iter().map(|&wall| &self.walls[wall as usize])
     }
 
@@ -177,10 +162,6 @@ impl Space {
             && (scaled.x as usize) < self.columns
             && (scaled.y as usize) < self.lines;
         inside.then(|| scaled.y as usize * self.columns + scaled.x as usize)
-    }
-
-    fn cell(&self, cell: usize) -> &[u32] {
-        &self.listed[self.first[cell] as usize..self.first[cell + 1] as usize]
     }
 
     /// Whether a straight way keeps `keep` away from every wall, and nearer only to walls that one of its ends is as near
@@ -205,8 +186,9 @@ impl Space {
         let (from, to) = ((from - self.low) * self.per_metre, (to - self.low) * self.per_metre);
         let find = |line| {
             let columns = self.columns_in(line, from, to);
-            let find =
-                |column| self.cell(line * self.columns + column).iter().copied().find(|&wall| wanted(wall));
+            let find = |column| {
+                self.cells.get(line * self.columns + column).iter().copied().find(|&wall| wanted(wall))
+            };
             // What is in the way is mostly near its beginning.
             if from.x <= to.x { columns.into_iter().find_map(find) } else { columns.rev().find_map(find) }
         };
@@ -280,17 +262,10 @@ impl Way {
             return 0.0;
         }
         let ends = wall.distance(self.from).min(wall.distance(self.to));
-        let wall_ends = distance(wall.a, self.from, self.to).min(distance(wall.b, self.from, self.to));
+        let wall_ends = distance_to_segment(wall.a, self.from, self.to)
+            .min(distance_to_segment(wall.b, self.from, self.to));
         ends.min(wall_ends)
     }
-}
-
-/// How far a place is from a segment, m.
-pub(crate) fn distance(place: DVec2, a: DVec2, b: DVec2) -> f64 {
-    let along = b - a;
-    let length = along.length_squared();
-    let share = if length > 0.0 { ((place - a).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
-    place.distance(a + along * share)
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::domain::Placed;
 use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Effort, Settings, Status};
 use glam::DVec2;
 use std::hash::Hash;
+use throng_core::geom::double::length;
 
 /// A plan of one domain as another one sees it: places, and when they would be passed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,7 +64,7 @@ impl Line {
 
     /// How long it is, m.
     pub fn length(&self) -> f64 {
-        self.points.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
+        length(&self.points)
     }
 
     /// When its end is passed, s.

@@ -6,9 +6,8 @@ use common::{Walker, block, length, obstacle, outline, row, world};
 use glam::Vec2;
 use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{NewRoute, RouteChange, World};
-use throng_macroscale::dynamic_navmesh::Planner;
-use throng_macroscale::{DynamicNavmesh, Macroscale, NavMesh};
+use throng_core::world::World;
+use throng_macroscale::{DynamicNavmesh, Macroscale, MacroscaleModel, Navmesh};
 
 /// A hall of 40 m × 30 m with a wall across that has two doors of 4 m, at y = 5 and at y = 19.
 fn hall() -> Vec<Wall> {
@@ -23,9 +22,9 @@ fn walker(from: [f32; 2], to: [f32; 2]) -> Walker {
     Walker { from: from.into(), to: to.into(), radius: 0.25 }
 }
 
-fn planner(density_weight: f32) -> Planner {
+fn planner(density_weight: f32) -> Box<dyn Macroscale> {
     let params = DynamicNavmesh { density_weight, ..DynamicNavmesh::default() };
-    Planner::from((params, vec![params]))
+    DynamicNavmesh::planner(params, vec![params])
 }
 
 /// Where a way goes through the wall.
@@ -34,12 +33,10 @@ fn door(route: &[Vec2]) -> f32 {
     pair[0].lerp(pair[1], (20.0 - pair[0].x) / (pair[1].x - pair[0].x)).y
 }
 
-/// Runs a step and lets the world remember the routes, as a simulation does.
-fn step(world: &mut World, planner: &mut Planner) -> Intents {
+fn step(world: &World, planner: &mut dyn Macroscale) -> Intents {
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
     planner.run(world.view(), &mut intents);
-    world.take_routes(&mut intents.routes);
     intents
 }
 
@@ -48,7 +45,7 @@ fn without_a_crowd_ways_are_nearly_the_shortest() {
     let world = world(hall(), &[walker([5.0, 11.0], [35.0, 9.0]), walker([5.0, 28.0], [35.0, 28.0])]);
     for id in 0..2 {
         let ours = planner(4.0).route(world.view(), row(&world, id)).unwrap();
-        let best = NavMesh::default().route(world.view(), row(&world, id)).unwrap();
+        let best = common::planner::<Navmesh>().route(world.view(), row(&world, id)).unwrap();
         assert!(length(&ours) <= 1.03 * length(&best) && length(&ours) >= length(&best) - 1e-3);
         assert!((door(&ours) - door(&best)).abs() < 4.0);
     }
@@ -76,14 +73,17 @@ fn a_crowd_that_will_be_in_the_door_is_seen_before_it_is_there() {
         let (dx, dy) = ((i % 8) as f32 * 0.7, (i / 8) as f32 * 1.6);
         walker([32.0 + dx, 2.0 + dy], [2.0 + dx, 2.0 + dy])
     }));
-    let mut world = world(hall(), &walkers);
+    let world = world(hall(), &walkers);
     // Before anybody has published, the near door is free.
     let first = planner(8.0).route(world.view(), row(&world, 0)).unwrap();
     assert!((3.0..=7.0).contains(&door(&first)), "{}", door(&first));
-    step(&mut world, &mut planner(0.0));
-    let own = world.agents.id[row(&world, 0)];
-    world.take_routes(&mut vec![RouteChange { id: own, to: NewRoute::Nothing }]);
-    let then = planner(8.0).route(world.view(), row(&world, 0)).unwrap();
+    let mut published = planner(0.0);
+    step(&world, published.as_mut());
+    let mut knowing = planner(8.0);
+    let memory = knowing.memory_mut().unwrap();
+    memory.load(&published.memory().unwrap().save()).unwrap();
+    memory.forget(world.agents.slot[row(&world, 0)]);
+    let then = knowing.route(world.view(), row(&world, 0)).unwrap();
     assert!((17.0..=21.0).contains(&door(&then)), "{}", door(&then));
 }
 
@@ -91,19 +91,19 @@ fn a_crowd_that_will_be_in_the_door_is_seen_before_it_is_there() {
 fn routes_are_followed_and_changed_with_the_map() {
     let mut world = world(hall(), &[walker([5.0, 5.0], [35.0, 5.0])]);
     let mut model = planner(4.0);
-    let intents = step(&mut world, &mut model);
-    assert!(intents.vx[0] > 0.9 && intents.vy[0].abs() < 0.2 && model.stranded().is_empty());
+    let intents = step(&world, model.as_mut());
+    assert!(intents.vx[0] > 0.9 && intents.vy[0].abs() < 0.2 && model.unreachable().is_empty());
     // The near door is shut: the way leads to the other one, and with that shut too, nowhere.
     let mut walls = hall();
     walls.extend(obstacle(&block([19.0, 2.0], [21.0, 8.0])));
     world.set_walls(Walls::new(walls.clone(), 2.0));
     world.settle();
-    let intents = step(&mut world, &mut model);
-    assert!(intents.vy[0] > 0.3 && model.stranded().is_empty());
+    let intents = step(&world, model.as_mut());
+    assert!(intents.vy[0] > 0.3 && model.unreachable().is_empty());
     walls.extend(obstacle(&block([19.0, 16.0], [21.0, 22.0])));
     world.set_walls(Walls::new(walls, 2.0));
     world.settle();
-    let intents = step(&mut world, &mut model);
-    assert_eq!((intents.vx[0], intents.vy[0], model.stranded()), (0.0, 0.0, &[0][..]));
+    let intents = step(&world, model.as_mut());
+    assert_eq!((intents.vx[0], intents.vy[0], model.unreachable()), (0.0, 0.0, &[0][..]));
     assert_eq!(planner(4.0).route(world.view(), 0), None);
 }

@@ -9,15 +9,14 @@ use proptest::prelude::*;
 use std::time::{Duration, Instant};
 use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{Guide, Terrain, World};
-use throng_macroscale::map_field::Planner;
-use throng_macroscale::{Macroscale, MapField, VisibilityGraph};
+use throng_core::world::{Terrain, World};
+use throng_macroscale::{Guide, Macroscale, MacroscaleModel, MapField, VisibilityGraph};
 
 /// Side of a part of a split cell, m.
 const PART: f32 = 0.5;
 
-fn planner(params: MapField) -> Planner {
-    Planner::from((params, vec![params]))
+fn planner(params: MapField) -> Box<dyn Macroscale> {
+    MapField::planner(params, vec![params])
 }
 
 fn route(walls: Vec<Wall>, walker: Walker) -> Option<Vec<Vec2>> {
@@ -168,7 +167,7 @@ fn a_thin_wall_is_not_walked_through_and_no_way_is_told() {
     let mut intents = Intents::default();
     intents.resize(1);
     planner.run(world.view(), &mut intents);
-    assert_eq!((planner.stranded(), intents.vx[0], intents.vy[0]), (&[0][..], 0.0, 0.0));
+    assert_eq!((planner.unreachable(), intents.vx[0], intents.vy[0]), (&[0][..], 0.0, 0.0));
     assert_eq!(planner.route(world.view(), 0), None);
 }
 
@@ -201,14 +200,13 @@ fn huge_maps_and_far_agents_are_planned_for() {
 }
 
 /// Walks without others in the way, with routes remembered. Returns how far each has walked.
-fn walk(world: &mut World, planner: &mut Planner, steps: usize) -> Vec<f32> {
+fn walk(world: &mut World, planner: &mut dyn Macroscale, steps: usize) -> Vec<f32> {
     let mut walked = vec![0.0; world.agents.len()];
     let mut intents = Intents::default();
     for _ in 0..steps {
         let agents = world.agents.len();
         intents.resize(agents);
         planner.run(world.view(), &mut intents);
-        world.take_routes(&mut intents.routes);
         for row in 0..agents {
             let step = Vec2::new(intents.vx[row], intents.vy[row]) * world.dt as f32;
             world.agents.x[row] += step.x;
@@ -237,7 +235,7 @@ fn routes_are_followed_to_the_goal() {
     let best: Vec<f64> =
         routes::<VisibilityGraph>(&world).iter().map(|route| length(route.as_ref().unwrap())).collect();
     let mut planner = planner(MapField::default());
-    let walked = walk(&mut world, &mut planner, 900);
+    let walked = walk(&mut world, planner.as_mut(), 900);
     for (id, walker) in walkers.iter().enumerate() {
         let at = world.view().position(row(&world, id));
         assert!(at.distance(walker.to) < 0.01, "{id} is at {at}");
@@ -257,7 +255,7 @@ fn costly_ground_is_walked_around_where_that_pays() {
         let walker = Walker { from: Vec2::new(-5.0, 1.0), to: Vec2::new(25.0, 1.0), radius: 0.25 };
         let mut world = world(vec![], &[walker]);
         world.set_terrain(vec![Terrain { ring: ring.clone(), cost }]);
-        let walked = walk(&mut world, &mut planner(MapField::default()), 600)[0];
+        let walked = walk(&mut world, planner(MapField::default()).as_mut(), 600)[0];
         assert!(world.view().position(0).distance(walker.to) < 0.01);
         walked
     };
@@ -273,12 +271,13 @@ fn one_who_was_pushed_aside_finds_another_way() {
     let walker = Walker { from: Vec2::new(3.0, 3.0), to: Vec2::new(27.0, 3.0), radius: 0.25 };
     let mut world = world(walls, &[walker]);
     let mut planner = planner(MapField::default());
-    walk(&mut world, &mut planner, 20);
-    assert_eq!(world.routes.of(0).guide, Guide::Stops);
+    walk(&mut world, planner.as_mut(), 20);
+    let intent = planner.intent(world.view(), 0);
+    assert!(intent.guide == Guide::Stops && intent.velocity.length() > 0.9, "{intent:?}");
     // To the other side of the wall, where it sees its goal.
     (world.agents.x[0], world.agents.y[0]) = (15.0, 12.0);
     world.settle();
-    walk(&mut world, &mut planner, 400);
+    walk(&mut world, planner.as_mut(), 400);
     assert!(world.view().position(0).distance(walker.to) < 0.01);
     // The wall grows, and everything that was planned is void.
     let mut walls = outline(&block([0.0, 0.0], [30.0, 20.0]));
@@ -286,12 +285,12 @@ fn one_who_was_pushed_aside_finds_another_way() {
     (world.agents.x[0], world.agents.y[0]) = (3.0, 18.0);
     world.set_walls(Walls::new(walls, 2.0));
     world.settle();
-    walk(&mut world, &mut planner, 400);
+    walk(&mut world, planner.as_mut(), 400);
     assert!(
         world.view().position(0).distance(walker.to) < 0.01,
         "{:?}, {:?}",
         world.agents.row(0),
-        world.routes.of(0)
+        planner.route(world.view(), 0)
     );
 }
 
@@ -316,7 +315,7 @@ fn to_follow_takes_next_to_nothing() {
         let mut world = world(walls, &walkers);
         let mut planner = planner(MapField::default());
         let begin = Instant::now();
-        walk(&mut world, &mut planner, 1);
+        walk(&mut world, planner.as_mut(), 1);
         let first = begin.elapsed();
         let mut intents = Intents::default();
         intents.resize(walkers.len());
@@ -325,7 +324,7 @@ fn to_follow_takes_next_to_nothing() {
             let begin = Instant::now();
             planner.run(world.view(), &mut intents);
             steps.push(begin.elapsed());
-            walk(&mut world, &mut planner, 1);
+            walk(&mut world, planner.as_mut(), 1);
         }
         steps.sort_unstable();
         println!("{name}: the first step takes {first:?}, a later one {:?}", steps[15]);

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::time::Instant;
 use throng_core::space::Wall;
 use throng_macroscale::navmesh::{Ground, Link, Mesh, MeshError, Search, Settings, Terrain, Ways};
-use throng_macroscale::{NavMesh, VisibilityGraph};
+use throng_macroscale::{Navmesh, VisibilityGraph};
 
 fn wide(ring: &[Vec2]) -> Vec<DVec2> {
     ring.iter().map(|place| place.as_dvec2()).collect()
@@ -135,7 +135,7 @@ proptest! {
         prop_assume!(free(&map, from, roomy) && free(&map, to, roomy));
         let walls = walls(&map);
         let walker = |radius: f32| world(walls.clone(), &[Walker { from, to, radius }]);
-        let found = routes::<NavMesh>(&walker(radius)).remove(0);
+        let found = routes::<Navmesh>(&walker(radius)).remove(0);
         if let Some(route) = &found {
             prop_assert!(route_clearance(route, &walls) >= f64::from(radius) - 1e-3);
         }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use throng_core::handover::Intents;
 use throng_core::space::Walls;
 use throng_core::world::{Jam, World};
+use throng_macroscale::visibility_graph::VisibilityGraphPlanner;
 use throng_macroscale::{Macroscale, VisibilityGraph};
 
 proptest! {
@@ -23,14 +24,14 @@ proptest! {
         let walker = Walker { from, to, radius };
         let mut alone = world(walls(&map), &[walker]);
         let mut company = world(walls(&map), &[walker; 6]);
-        let (mut narrow, mut whole) = (VisibilityGraph::default(), VisibilityGraph::default());
+        let (mut narrow, mut whole) = (VisibilityGraphPlanner::default(), VisibilityGraphPlanner::default());
         for step in 0..60 {
             let row = row(&company, 0);
             let here = Vec2::new(alone.agents.x[0], alone.agents.y[0]);
             (company.agents.x[row], company.agents.y[row]) = here.into();
             let answer = look(&mut narrow, &alone)[0];
             prop_assert_eq!(answer, look(&mut whole, &company)[row], "at {}", here);
-            prop_assert_eq!(answer, look(&mut VisibilityGraph::remembering(0), &alone)[0], "at {}", here);
+            prop_assert_eq!(answer, look(&mut VisibilityGraphPlanner::remembering(0), &alone)[0], "at {}", here);
             let aside = if step % 7 == 0 { (push - from) * 0.03 } else { Vec2::ZERO };
             (alone.agents.x[0], alone.agents.y[0]) = (here + answer * 0.3 + aside).into();
         }
@@ -38,7 +39,7 @@ proptest! {
 }
 
 /// What a model says to all rows.
-fn look(model: &mut VisibilityGraph, world: &World) -> Vec<Vec2> {
+fn look(model: &mut VisibilityGraphPlanner, world: &World) -> Vec<Vec2> {
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
     model.run(world.view(), &mut intents);
@@ -84,7 +85,7 @@ fn walk_on(world: &mut World, velocities: &[Vec2]) {
 #[test]
 fn ways_that_are_not_remembered_are_the_same() {
     let mut world = goals_of_their_own(6, 60);
-    let mut models = [0, 50_000, usize::MAX].map(VisibilityGraph::remembering);
+    let mut models = [0, 50_000, usize::MAX].map(VisibilityGraphPlanner::remembering);
     for step in 0..40 {
         let [nothing, little, everything] = models.each_mut().map(|model| look(model, &world));
         assert_eq!(nothing, everything, "step {step}");
@@ -97,7 +98,7 @@ fn ways_that_are_not_remembered_are_the_same() {
 #[test]
 fn many_goals_do_not_make_every_step_as_slow_as_the_first() {
     let mut world = goals_of_their_own(22, 400);
-    let mut model = VisibilityGraph::default();
+    let mut model = VisibilityGraphPlanner::default();
     let mut step = || {
         let began = Instant::now();
         let velocities = look(&mut model, &world);
@@ -118,18 +119,16 @@ fn whoever_has_no_way_is_named() {
     let (from, inside, outside) = (Vec2::new(-5.0, 0.0), Vec2::splat(4.5), Vec2::new(8.0, 0.0));
     let goals = [outside, inside, outside, inside, from];
     let mut world = world(walls, &goals.map(|to| Walker { from, to, radius: 0.2 }));
-    let mut model = VisibilityGraph::default();
-    let mut stranded = |world: &World| {
+    let mut model = VisibilityGraphPlanner::default();
+    let mut unreachable = |world: &World| {
         look(&mut model, world);
-        let mut ids: Vec<u32> = model.stranded().iter().map(|&row| world.agents.id[row as usize]).collect();
-        ids.sort_unstable();
-        ids
+        model.unreachable().to_vec()
     };
-    assert_eq!(stranded(&world), [1, 3]);
+    assert_eq!(unreachable(&world), [1, 3]);
     // From what is remembered too.
-    assert_eq!(stranded(&world), [1, 3]);
+    assert_eq!(unreachable(&world), [1, 3]);
     world.set_walls(Walls::new(two_doors(), 2.0));
-    assert!(stranded(&world).is_empty());
+    assert!(unreachable(&world).is_empty());
 }
 
 #[test]

@@ -4,23 +4,18 @@ mod common;
 
 use common::maps::{blocks, free, map, place, two_doors, walls};
 use common::oracle::route_clearance;
-use common::{Walker, block, length, obstacle, outline, routes, row, world};
+use common::{Walker, block, length, obstacle, outline, planner, routes, row, world};
 use glam::Vec2;
 use proptest::prelude::*;
 use std::time::Instant;
 use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::World;
-use throng_macroscale::{Macroscale, NavMesh, VisibilityGraph};
+use throng_macroscale::{MacroscaleModel, Navmesh, VisibilityGraph};
 
 /// Walks where the model says until the goal. The length of the way, or where it ended.
-fn walk<M: Macroscale + Default>(
-    world: &mut World,
-    walls: &[Wall],
-    keep: f64,
-    goal: Vec2,
-) -> Result<f64, Vec2> {
-    let (mut model, mut intents) = (M::default(), Intents::default());
+fn walk<M: MacroscaleModel>(world: &mut World, walls: &[Wall], keep: f64, goal: Vec2) -> Result<f64, Vec2> {
+    let (mut model, mut intents) = (planner::<M>(), Intents::default());
     intents.resize(1);
     world.dt = 0.05;
     let mut walked = 0.0;
@@ -40,10 +35,10 @@ fn walk<M: Macroscale + Default>(
     Err(Vec2::new(world.agents.x[0], world.agents.y[0]))
 }
 
-fn velocity<M: Macroscale + Default>(world: &World, id: usize) -> Vec2 {
+fn velocity<M: MacroscaleModel>(world: &World, id: usize) -> Vec2 {
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
-    M::default().run(world.view(), &mut intents);
+    planner::<M>().run(world.view(), &mut intents);
     Vec2::new(intents.vx[row(world, id)], intents.vy[row(world, id)])
 }
 
@@ -154,10 +149,44 @@ macro_rules! finds_ways {
             }
 
             #[test]
+            fn a_path_between_places_is_as_long_as_the_route_of_one_who_walks_it() {
+                let (from, to) = (Vec2::new(-5.0, -9.0), Vec2::new(5.0, -7.0));
+                let radii = [0.3, 0.55];
+                let world = world(two_doors(), &radii.map(|radius| Walker { from, to, radius }));
+                let model = planner::<Model>();
+                for (id, radius) in radii.into_iter().enumerate() {
+                    let route = model.route(world.view(), row(&world, id)).unwrap();
+                    let path = model.path(world.view(), from, to, radius).unwrap();
+                    assert_eq!((path[0], path[path.len() - 1]), (from, to));
+                    assert!((length(&path) - length(&route)).abs() < 1e-3, "{path:?} beside {route:?}");
+                }
+                // Wider than every body that is there, and wider than both doors.
+                assert!(model.path(world.view(), from, to, 0.7).is_some());
+                assert_eq!(model.path(world.view(), from, to, 1.6), None);
+            }
+
+            #[test]
+            fn what_an_agent_wants_is_what_a_step_would_write() {
+                let (from, to) = (Vec2::new(-5.0, -7.0), Vec2::new(5.0, -7.0));
+                let world = world(two_doors(), &[0.3, 0.55, 1.6].map(|radius| Walker { from, to, radius }));
+                let mut model = planner::<Model>();
+                let asked: Vec<_> = (0..3).map(|row| model.intent(world.view(), row)).collect();
+                let mut intents = Intents::default();
+                intents.resize(3);
+                model.run(world.view(), &mut intents);
+                for (row, intent) in asked.iter().enumerate() {
+                    let written = (Vec2::new(intents.vx[row], intents.vy[row]), intents.aim[row]);
+                    assert_eq!((intent.velocity, intent.aim), written);
+                    assert_eq!(model.intent(world.view(), row), *intent);
+                }
+                assert_eq!(model.unreachable(), [2]);
+            }
+
+            #[test]
             fn another_map_gives_another_way() {
                 let (from, to) = (Vec2::new(-5.0, -9.0), Vec2::new(5.0, -9.0));
                 let mut world = world(two_doors(), &[Walker { from, to, radius: 0.3 }]);
-                let mut model = Model::default();
+                let model = planner::<Model>();
                 let before = length(&model.route(world.view(), 0).unwrap());
                 let mut walls = two_doors();
                 walls.extend(obstacle(&block([-1.0, -9.9], [1.0, -8.5])));
@@ -214,7 +243,7 @@ macro_rules! finds_ways {
             fn a_new_area_of_a_cohort_is_seen() {
                 let from = Vec2::new(-5.0, 0.0);
                 let mut world = world(two_doors(), &[Walker { from, to: from, radius: 0.3 }]);
-                let mut model = Model::default();
+                let model = planner::<Model>();
                 world.cohorts[0].area = Some(block([4.0, -9.0], [6.0, -7.0]));
                 assert!(model.route(world.view(), 0).unwrap().last().unwrap().y < 0.0);
                 world.cohorts[0].area = Some(block([4.0, 7.0], [6.0, 9.0]));
@@ -224,7 +253,7 @@ macro_rules! finds_ways {
     };
 }
 
-finds_ways!(navmesh, NavMesh);
+finds_ways!(navmesh, Navmesh);
 finds_ways!(visibility_graph, VisibilityGraph);
 
 /// Rooms of 4 m with a door of 1 m to each neighbour: pieces of wall around all crossings.
@@ -256,10 +285,10 @@ fn rooms(side: usize) -> Vec<Wall> {
 #[ignore = "prints how long a graph, a tree and a query take"]
 fn how_long_it_takes() {
     time::<VisibilityGraph>("visibility graph");
-    time::<NavMesh>("navmesh");
+    time::<Navmesh>("navmesh");
 }
 
-fn time<M: Macroscale + Default>(model_name: &str) {
+fn time<M: MacroscaleModel>(model_name: &str) {
     type Maker = fn(usize) -> Vec<Wall>;
     for (name, make, side) in [
         ("blocks", blocks as Maker, 5),
@@ -276,7 +305,7 @@ fn time<M: Macroscale + Default>(model_name: &str) {
             Walker { from, to: Vec2::splat(end - 1.0), radius: 0.25 }
         };
         let world = world(walls, &(0..2_000).map(walker).collect::<Vec<_>>());
-        let (mut model, mut intents) = (M::default(), Intents::default());
+        let (mut model, mut intents) = (planner::<M>(), Intents::default());
         intents.resize(world.agents.len());
         let mut step = || {
             let began = Instant::now();
@@ -287,7 +316,7 @@ fn time<M: Macroscale + Default>(model_name: &str) {
         // The shortest of many: others may be at work on the machine.
         let query = (0..30).map(|_| step()).min().unwrap() / 2_000;
         let route = Instant::now();
-        let lone = M::default().route(world.view(), 0).map(|route| route.len());
+        let lone = planner::<M>().route(world.view(), 0).map(|route| route.len());
         let route = route.elapsed();
         println!(
             "{model_name}: {name}, {corners} corners: {first:?} for the first step of 2,000, then {query:?} for each; \

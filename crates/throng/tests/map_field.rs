@@ -8,7 +8,7 @@ use throng::metrics::Metrics;
 use throng::scenario::Overrides;
 use throng::{Scenario, Simulation, builtin};
 use throng_core::geom::segments_meet;
-use throng_core::world::Guide;
+use throng_macroscale::Guide;
 
 fn parse(text: &str) -> Scenario {
     Scenario::parse(text, "field.toml", None).unwrap_or_else(|error| panic!("{error}\n{text}"))

@@ -204,3 +204,61 @@ fn a_steered_simulation_goes_on_from_a_checkpoint_bit_by_bit() {
         assert_eq!(resumed.state_hash(), simulation.state_hash());
     }
 }
+
+/// A hall with a wall across that has two doors, and one who walks through the southern one.
+fn hall(macroscale: &str) -> Scenario {
+    let text = format!(
+        r#"
+        format = 1
+        until = 120
+        [pipeline]
+        macroscale = "{macroscale}"
+        [map]
+        walkable = 'POLYGON ((0 0, 30 0, 30 20, 0 20, 0 0), (14 4, 16 4, 16 16, 14 16, 14 4))'
+        [[agents]]
+        name = "one"
+        place = {{ points = [[3, 6]] }}
+        goal = {{ point = [27, 6] }}
+        "#
+    );
+    Scenario::parse(&text, "hall.toml", None).unwrap()
+}
+
+/// What was planned is not walked on with: obstacles that were steered in left routes and plans as they were.
+#[test]
+fn an_obstacle_that_is_added_voids_what_was_planned() {
+    for macroscale in ["map-field", "dynamic-navmesh", "multi-domain"] {
+        let mut simulation = Simulation::new(&hall(macroscale)).unwrap();
+        steps(&mut simulation, 20);
+        let by_south = |simulation: &mut Simulation| {
+            let route = simulation.explain(0).unwrap().route.unwrap();
+            route.iter().any(|stop| stop[0] > 10.0 && stop[0] < 20.0 && stop[1] < 5.0)
+        };
+        assert!(by_south(&mut simulation), "{macroscale}");
+        simulation.add_obstacle("door", &square([15.0, 2.0], 3.0)).unwrap();
+        simulation.step();
+        assert!(!by_south(&mut simulation), "{macroscale}");
+        steps(&mut simulation, 700);
+        assert_eq!(simulation.arrived(), 1, "{macroscale}");
+        assert!(simulation.stranded().is_empty());
+    }
+}
+
+/// The crowd grows and models change, and nobody plans anew because of that.
+#[test]
+fn what_was_planned_outlives_agents_who_join_and_other_local_models() {
+    for macroscale in ["map-field", "multi-domain"] {
+        let scenario = hall(macroscale);
+        let mut simulation = Simulation::new(&scenario).unwrap();
+        steps(&mut simulation, 20);
+        let route = |simulation: &mut Simulation| simulation.explain(0).unwrap().route.unwrap()[1..].to_vec();
+        let before = route(&mut simulation);
+        let like = AgentStart { position: DVec2::new(3.0, 14.0), ..scenario.cohorts[0].agents[0].clone() };
+        simulation.add_agents(0, &[like]).unwrap();
+        assert_eq!(route(&mut simulation), before, "{macroscale}");
+        let overrides = Overrides { microscale: Some("hrvo".into()), ..Overrides::default() };
+        let other = Scenario::parse_with(&scenario.source, "now.json", None, &overrides).unwrap();
+        simulation.change_models(&other).unwrap();
+        assert_eq!(route(&mut simulation), before, "{macroscale}");
+    }
+}

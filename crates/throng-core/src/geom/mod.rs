@@ -1,10 +1,13 @@
 //! Plane geometry on `glam` vectors that more than one room needs.
 
 mod cone;
+pub mod double;
 mod pendulum;
+mod timed;
 
 pub use cone::{Cone, Line, MOST_CONES, SLACK, each_free};
 pub use pendulum::{Pendulum, Swing};
+pub use timed::between;
 
 use glam::Vec2;
 

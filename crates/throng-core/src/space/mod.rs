@@ -1,6 +1,7 @@
 //! Who and what is near: a neighbour index over agents sorted in space, an index of walls, and grids without edges.
 
 mod body;
+mod buckets;
 mod cells;
 mod layout;
 mod nearest;
@@ -9,6 +10,7 @@ mod splat;
 mod walls;
 
 pub use body::{ARRIVED, Body, Columns, plight};
+pub use buckets::Buckets;
 pub use cells::Cells;
 pub use layout::Layout;
 pub use nearest::{Candidates, LANES, MAX_NEIGHBORS, Nearest, Query, lanes_below, nearest, rows_within};

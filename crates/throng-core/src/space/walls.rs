@@ -1,5 +1,6 @@
 //! Walls as segments, and for every cell of a grid the walls that an agent there has to know of.
 
+use super::Buckets;
 use crate::geom::{closest_on_segment, det, segments_meet};
 use glam::Vec2;
 
@@ -45,8 +46,7 @@ pub struct Walls {
     per_metre: f32,
     columns: usize,
     lines: usize,
-    first: Vec<u32>,
-    listed: Vec<u32>,
+    cells: Buckets,
 }
 
 /// What rounding may take of a distance, for each metre of a map's size.
@@ -82,7 +82,9 @@ impl Walls {
             lines: cells.y as usize,
             ..Walls::default()
         };
-        walls.list(&wall);
+        let mut cells = Buckets::default();
+        cells.fill(walls.columns * walls.lines, |pair| walls.each_pair(&wall, pair));
+        walls.cells = cells;
         walls.wall = wall;
         walls
     }
@@ -133,27 +135,10 @@ impl Walls {
         if column >= self.columns || line >= self.lines {
             return &[];
         }
-        let cell = line * self.columns + column;
-        &self.listed[self.first[cell] as usize..self.first[cell + 1] as usize]
+        self.cells.get(line * self.columns + column)
     }
 
-    /// Two passes over the same pairs: the first counts, the second fills.
-    fn list(&mut self, wall: &[Wall]) {
-        let mut count = vec![0u32; self.columns * self.lines + 1];
-        self.each_pair(wall, |cell, _| count[cell + 1] += 1);
-        for cell in 1..count.len() {
-            count[cell] += count[cell - 1];
-        }
-        let mut next = count.clone();
-        let mut listed = vec![0; *count.last().unwrap_or(&0) as usize];
-        self.each_pair(wall, |cell, wall| {
-            listed[next[cell] as usize] = wall;
-            next[cell] += 1;
-        });
-        (self.first, self.listed) = (count, listed);
-    }
-
-    fn each_pair(&self, wall: &[Wall], mut pair: impl FnMut(usize, u32)) {
+    fn each_pair(&self, wall: &[Wall], pair: &mut dyn FnMut(usize, u32)) {
         let size = 1.0 / self.per_metre;
         // Half a cell's diagonal: whoever is in the cell is at most this far from its middle.
         let reach = self.listed_range + size * std::f32::consts::FRAC_1_SQRT_2;

@@ -1,5 +1,6 @@
 //! Where there is no ground: no foot can be there, and what walks without feet takes its edges for walls.
 
+use crate::geom::double::{cross, edges};
 use glam::DVec2;
 
 /// Every gap in the ground.
@@ -62,18 +63,8 @@ impl Gap {
         let inside = |place: DVec2| edges(outline).all(|[a, b]| (b - a).perp_dot(place - a) > 0.0);
         outline.iter().any(|&corner| self.holds(corner))
             || self.ring.iter().any(|&corner| inside(corner))
-            || edges(&self.ring).any(|[a, b]| edges(outline).any(|[c, d]| cross(a, b, c, d)))
+            || edges(&self.ring).any(|edge| edges(outline).any(|other| cross(edge, other)))
     }
-}
-
-fn edges(ring: &[DVec2]) -> impl Iterator<Item = [DVec2; 2]> + '_ {
-    (0..ring.len()).map(|index| [ring[index], ring[(index + 1) % ring.len()]])
-}
-
-/// Whether two segments cross; to touch is not to cross.
-fn cross(a: DVec2, b: DVec2, c: DVec2, d: DVec2) -> bool {
-    let sides = |a: DVec2, b: DVec2, c: DVec2, d: DVec2| (b - a).perp_dot(c - a) * (b - a).perp_dot(d - a);
-    sides(a, b, c, d) < 0.0 && sides(c, d, a, b) < 0.0
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Scripted bodies: they follow their path and avoid nobody.
 
+use crate::geom::between;
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
@@ -49,13 +50,7 @@ impl Mover {
     }
 
     fn place(&self, time: f64) -> Vec2 {
-        let after = self.path.partition_point(|&(t, _)| t <= time);
-        match (after.checked_sub(1).map(|before| self.path[before]), self.path.get(after)) {
-            (Some((t0, from)), Some(&(t1, to))) => from.lerp(to, ((time - t0) / (t1 - t0)) as f32),
-            (Some((_, last)), None) => last,
-            (None, Some(&(_, first))) => first,
-            (None, None) => Vec2::ZERO,
-        }
+        between(&self.path, time).map_or(Vec2::ZERO, |(from, to, share)| from.lerp(to, share as f32))
     }
 }
 

@@ -7,6 +7,8 @@
 use glam::{DVec2, IVec2};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map;
+use throng_core::geom::between;
+use throng_core::geom::double::distance_to_segment;
 
 /// Where a body will be.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,12 +29,8 @@ impl Trajectory {
 
     /// Where it is at a time; `None` once it has vanished.
     pub fn place(&self, time: f64) -> Option<DVec2> {
-        let after = self.path.partition_point(|&(t, _)| t <= time);
-        match (after.checked_sub(1).map(|before| self.path[before]), self.path.get(after)) {
-            (Some((t0, from)), Some(&(t1, to))) => Some(from.lerp(to, (time - t0) / (t1 - t0))),
-            (Some((last, at)), None) => (self.stays || time <= last).then_some(at),
-            (None, first) => first.map(|first| first.1),
-        }
+        let is_there = self.stays || self.path.last().is_some_and(|last| time <= last.0);
+        between(&self.path, time).filter(|_| is_there).map(|(from, to, share)| from.lerp(to, share))
     }
 
     /// How near the middles of this body and of one that goes straight from one place to another come; infinite where this
@@ -45,7 +43,7 @@ impl Trajectory {
         let mut from = begin;
         for to in bends.chain([end]) {
             let (Some(a), Some(b)) = (self.place(from), self.place(to).or(self.last())) else { break };
-            least = least.min(to_segment(a - passage.at(from), b - passage.at(to)));
+            least = least.min(distance_to_segment(DVec2::ZERO, a - passage.at(from), b - passage.at(to)));
             from = to;
         }
         least
@@ -55,14 +53,6 @@ impl Trajectory {
     fn last(&self) -> Option<DVec2> {
         self.path.last().map(|last| last.1)
     }
-}
-
-/// How near zero the straight way between two places comes.
-fn to_segment(a: DVec2, b: DVec2) -> f64 {
-    let along = b - a;
-    let length = along.length_squared();
-    let share = if length > 0.0 { (-a.dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
-    (a + along * share).length()
 }
 
 /// A straight way at an even speed.

@@ -10,10 +10,11 @@
 //! other one where the body has 0.71 parts to spare on all sides, because no place is further from a part's middle.
 
 use crate::corners::Segment;
-use crate::space::{Place, Space, distance};
+use crate::space::{Place, Space};
 use glam::{DVec2, IVec2, Vec2};
 use rayon::prelude::*;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+use throng_core::geom::double::distance_to_segment;
 use throng_core::world::{Terrain, View};
 
 /// Parts a side of a split cell.
@@ -151,7 +152,7 @@ impl Grid {
             (from, to) = (from.min(to) - furthest - self.low.x, from.max(to) + furthest - self.low.x);
             for column in cell(from, self.columns)..=cell(to, self.columns) {
                 let middle = self.low + (DVec2::new(f64::from(column), f64::from(line)) + 0.5) * side;
-                if distance(middle, a, b) <= furthest {
+                if distance_to_segment(middle, a, b) <= furthest {
                     visit((line * self.columns + column) as u32);
                 }
             }

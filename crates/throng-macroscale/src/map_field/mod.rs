@@ -30,7 +30,7 @@ mod individuals;
 mod routes;
 
 use crate::cached::Cached;
-use crate::heading::{GoalKey, Target, due, goal_key, goals, target, through, to_end, waits};
+use crate::heading::{GoalKey, PerCohort, Target, due, goal_key, goals, target, through, to_end, waits};
 use crate::route::{Guide, Route, RouteChange, Routes};
 use crate::{Intent, Macroscale, MacroscaleModel};
 use crowd::Crowd;
@@ -87,7 +87,7 @@ const WORTH_IT: f64 = 0.9;
 /// Follows routes, and makes them where they are missing.
 #[derive(Debug)]
 pub struct MapFieldPlanner {
-    params: Settings,
+    params: PerCohort<MapField>,
     maps: Cached<Maps>,
     crowd: Crowd,
     routes: Routes,
@@ -96,13 +96,6 @@ pub struct MapFieldPlanner {
     /// By chunk of rows.
     notes: Vec<Notes>,
     unreachable: Vec<u32>,
-}
-
-/// Parameters of the scenario, and by cohort.
-#[derive(Debug)]
-struct Settings {
-    all: MapField,
-    cohorts: Vec<MapField>,
 }
 
 /// The map as grids.
@@ -118,7 +111,7 @@ struct Maps {
 /// What routes are followed and looked for with.
 #[derive(Clone, Copy)]
 struct Navigator<'a> {
-    params: &'a Settings,
+    params: &'a PerCohort<MapField>,
     maps: &'a Maps,
     crowd: &'a Crowd,
     routes: &'a Routes,
@@ -183,7 +176,7 @@ struct Walker<'a> {
 impl MacroscaleModel for MapField {
     fn planner(all: MapField, cohorts: Vec<MapField>) -> Box<dyn Macroscale> {
         Box::new(MapFieldPlanner {
-            params: Settings { all, cohorts },
+            params: PerCohort { all, cohorts },
             maps: Cached::default(),
             crowd: Crowd::new(all.cell),
             routes: Routes::default(),
@@ -362,16 +355,9 @@ impl MapFieldPlanner {
     }
 }
 
-impl Settings {
-    /// What a row's cohort says, or the scenario where it says nothing.
-    fn of(&self, view: View<'_>, row: usize) -> &MapField {
-        self.cohorts.get(view.agents.cohort[row] as usize).unwrap_or(&self.all)
-    }
-}
-
 impl Maps {
     /// Makes the grids that anybody needs or has needed, once for a map: a resumed run must find those that it had.
-    fn learn(&mut self, view: View<'_>, params: &Settings) {
+    fn learn(&mut self, view: View<'_>, params: &PerCohort<MapField>) {
         let map = Some((view.map_version, view.extent));
         if self.made_for == map && self.made_for_radii == view.radius_classes {
             return;

@@ -8,6 +8,7 @@ use crate::domain::dynamic_navmesh::Density;
 use crate::navmesh::Terrain;
 use glam::DVec2;
 use rustc_hash::FxHashMap;
+use throng_core::geom::double::after_distance;
 use throng_core::world::View;
 
 /// Who will be in which polygon when, for each class of radii.
@@ -114,7 +115,7 @@ impl Crowding {
         let between = LOOK.max(AHEAD * asker.speed / MOST_LOOKS);
         let looks = (AHEAD * asker.speed / between) as u32;
         (0..looks).map(|look| f64::from(look) * between).any(|gone| {
-            let polygon = mesh.locate(beyond(asker.from, way, gone));
+            let polygon = mesh.locate(after_distance(asker.from, way, gone));
             polygon.is_some_and(|polygon| {
                 counts.others((period(view.now + gone / asker.speed), polygon as u32), asker.slot) > 0
             })
@@ -190,7 +191,8 @@ fn expected(view: View<'_>, row: usize, plan: &Plan) -> Vec<(f64, DVec2)> {
     let times = (0..looks).map(|look| begin + f64::from(look) * PERIOD / 2.0);
     let stands = plan.blocked < f64::INFINITY || plan.reaches;
     let rest = if stands { &[][..] } else { rest_of(&plan.way, last) };
-    let beyond = |time: f64| beyond(last, rest, (time - end) * f64::from(view.agents.preferred_speed[row]));
+    let beyond =
+        |time: f64| after_distance(last, rest, (time - end) * f64::from(view.agents.preferred_speed[row]));
     let place = |time: f64| plan.place(time).filter(|_| time <= end).unwrap_or_else(|| beyond(time));
     times.map(|time| (time, place(time))).collect()
 }
@@ -200,16 +202,4 @@ fn rest_of(way: &[DVec2], at: DVec2) -> &[DVec2] {
     let nearest =
         (0..way.len()).min_by(|&a, &b| way[a].distance_squared(at).total_cmp(&way[b].distance_squared(at)));
     &way[nearest.unwrap_or(0).min(way.len())..]
-}
-
-/// Where one is after a distance along a way.
-fn beyond(mut at: DVec2, way: &[DVec2], mut distance: f64) -> DVec2 {
-    for &next in way {
-        let length = at.distance(next);
-        if length >= distance {
-            return if length > 0.0 { at.lerp(next, distance / length) } else { at };
-        }
-        (at, distance) = (next, distance - length);
-    }
-    at
 }

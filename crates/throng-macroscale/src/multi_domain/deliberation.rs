@@ -21,6 +21,7 @@ use crate::tunnel::{Guided, Line, Tunnel, Width};
 use glam::DVec2;
 use std::collections::BTreeMap;
 use std::time::Instant;
+use throng_core::geom::double::{cut, distance_to_segment};
 use throng_core::world::View;
 
 /// What somebody thinks with: all that is known, frozen for a batch.
@@ -533,22 +534,6 @@ pub(super) fn improve<D: Domain>(
 /// How far a place is from the rim of an area, m.
 fn depth(area: &[glam::Vec2], place: DVec2) -> f64 {
     let next = area.iter().skip(1).chain(area.first());
-    let sides = area.iter().zip(next).map(|(&a, &b)| crate::space::distance(place, wide(a), wide(b)));
+    let sides = area.iter().zip(next).map(|(&a, &b)| distance_to_segment(place, wide(a), wide(b)));
     sides.fold(f64::INFINITY, f64::min)
-}
-
-/// The beginning of a line, as long as given.
-fn cut(line: &[DVec2], longest: f64) -> Vec<DVec2> {
-    let mut left = longest;
-    let mut near: Vec<DVec2> = line.first().copied().into_iter().collect();
-    for pair in line.windows(2) {
-        let length = pair[0].distance(pair[1]);
-        if length > left {
-            near.push(pair[0].lerp(pair[1], left / length));
-            break;
-        }
-        near.push(pair[1]);
-        left -= length;
-    }
-    near
 }

@@ -10,6 +10,7 @@ use crate::heading::{goals, target};
 use crate::navmesh::{self, FreeSpace, Search, Terrain, Ways};
 use crate::space::Space;
 use glam::{DVec2, Vec2};
+use throng_core::geom::double::length;
 use throng_core::world::{Link, Mover, View};
 
 /// Free space for bodies of one radius.
@@ -292,11 +293,6 @@ impl Landing {
     fn link(self) -> navmesh::Link {
         navmesh::Link { from: self.from, to: self.to, cost: self.cost, both_ways: false }
     }
-}
-
-/// How long a way is.
-fn length(way: &[DVec2]) -> f64 {
-    way.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
 }
 
 /// As far beside a platform one steps off, m.

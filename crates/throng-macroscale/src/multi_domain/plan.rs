@@ -2,6 +2,7 @@
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
+use throng_core::geom::between;
 use throng_core::memory::{Memory, MemoryError, Remember, Remembered, mix};
 use throng_core::world::{Footstep, ON_TIME};
 
@@ -69,12 +70,7 @@ impl Default for Plan {
 impl Plan {
     /// Where the agent will be at a time; `None` where nothing is planned.
     pub fn place(&self, time: f64) -> Option<DVec2> {
-        let after = self.path.partition_point(|&(t, _)| t <= time);
-        match (after.checked_sub(1).map(|before| self.path[before]), self.path.get(after)) {
-            (Some((t0, from)), Some(&(t1, to))) => Some(from.lerp(to, (time - t0) / (t1 - t0))),
-            (Some((_, last)), None) => Some(last),
-            (None, first) => first.map(|first| first.1),
-        }
+        between(&self.path, time).map(|(from, to, share)| from.lerp(to, share))
     }
 
     /// When the path ends, s.

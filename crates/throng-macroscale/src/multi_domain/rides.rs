@@ -7,6 +7,7 @@ use crate::domain::published::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
 use glam::DVec2;
 use std::sync::LazyLock;
+use throng_core::geom::double;
 use throng_core::world::Footstep;
 
 /// A path in space and time.
@@ -85,7 +86,7 @@ impl Thinker<'_> {
         others: Others<'_>,
         meter: &mut Meter,
     ) -> Option<Found> {
-        let length = length(line);
+        let length = double::length(line);
         let best = self.best_speed(who, (self.view.now, length), ending);
         if !self.is_open(who, line) {
             return None;
@@ -96,7 +97,7 @@ impl Thinker<'_> {
             let speed = best * gait.speed;
             let is_able = speed > SLOWEST && speed <= who.max_speed * (1.0 + 1e-6);
             let beside = if gait.aside == 0.0 { line.to_vec() } else { aside(line, gait.aside, met)? };
-            let longer = self::length(&beside);
+            let longer = double::length(&beside);
             // Beside the line there may be no ground for feet.
             let is_able = is_able && (gait.aside == 0.0 || self.view.legs.is_none());
             let is_able = is_able && gait.wait < self.horizon() / 2.0;
@@ -246,11 +247,6 @@ impl Thinker<'_> {
         let is_floor = who.ground.clearance.is_clear(from.1, to.1) && who.ground.is_floor(from.1, to.1);
         is_floor && self.meeting(who, &[from, to], true, others).is_none()
     }
-}
-
-/// How long a line is.
-fn length(line: &[DVec2]) -> f64 {
-    line.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
 }
 
 /// A line that leaves another one for a while. `None` where there is no room for that before or after.

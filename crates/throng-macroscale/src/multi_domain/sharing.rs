@@ -11,8 +11,8 @@ use super::plan::{Plan, Plans};
 use super::rides::{Found, Others, Path};
 use super::window::Ending;
 use super::{Session, wide};
-use crate::space::distance;
 use glam::DVec2;
+use throng_core::geom::double::{distance_to_segment, length};
 use throng_core::world::{Status, View};
 
 /// What whoever stays near a goal keeps free for those who still come.
@@ -57,7 +57,7 @@ impl Kept {
 
 impl Lane {
     fn is_beside(&self, at: DVec2) -> bool {
-        self.way.windows(2).all(|pair| distance(at, pair[0], pair[1]) >= self.reach)
+        self.way.windows(2).all(|pair| distance_to_segment(at, pair[0], pair[1]) >= self.reach)
     }
 }
 
@@ -140,7 +140,7 @@ impl Thinker<'_> {
         let bends = plan.way.split_last().map_or(&[][..], |(_, bends)| bends);
         let here = std::iter::once(wide(self.view.position(row)));
         let way: Vec<DVec2> = here.chain(bends.iter().copied()).chain([end]).collect();
-        let length = way.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
+        let length = length(&way);
         let radii = who.radius + f64::from(self.view.agents.radius[row]);
         Lane { way, end, reach: radii + f64::from(self.params.margin) + BESIDE, length }
     }

@@ -3,6 +3,7 @@
 use super::plan::Plan;
 use super::{MultiDomain, Session, wide};
 use glam::DVec2;
+use throng_core::geom::double::length;
 use throng_core::world::{Footprint, Status, View};
 
 /// A task of an agent.
@@ -153,7 +154,7 @@ pub(super) fn batch(view: View<'_>, waiting: &[Ask]) -> usize {
 pub(super) fn left(view: View<'_>, row: usize, plan: &Plan) -> f64 {
     let from = wide(view.position(row));
     let first = plan.way.first().map_or(from.distance(wide(view.goal(row))), |bend| bend.distance(from));
-    first + plan.way.windows(2).map(|pair| pair[0].distance(pair[1])).sum::<f64>()
+    first + length(&plan.way)
 }
 
 /// What puts an agent's tasks to work now, if anything does.

@@ -16,6 +16,7 @@ use glam::DVec2;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use throng_core::geom::double::distance_to_segment;
 use throng_core::world::Status;
 
 /// So many can be asked to make room at a time.
@@ -64,7 +65,7 @@ impl Thinker<'_> {
             .chain(self.parked(who))
             .collect();
         let is_hit = standing.iter().any(|&(at, reach)| {
-            line.windows(2).any(|pair| crate::space::distance(at, pair[0], pair[1]) < reach)
+            line.windows(2).any(|pair| distance_to_segment(at, pair[0], pair[1]) < reach)
         });
         if is_hit { standing } else { Vec::new() }
     }
@@ -102,7 +103,7 @@ impl Thinker<'_> {
         let places: Vec<DVec2> = cells.iter().map(|&cell| grid.place(cell)).collect();
         let free = |from: DVec2, to: DVec2| {
             who.ground.sees(from, to)
-                && standing.iter().all(|&(at, reach)| crate::space::distance(at, from, to) >= reach)
+                && standing.iter().all(|&(at, reach)| distance_to_segment(at, from, to) >= reach)
         };
         let mut line = vec![who.at];
         pull(&mut line, &places, free);

@@ -4,6 +4,8 @@ use super::mesh::Mesh;
 use glam::DVec2;
 use std::ops::Range;
 use std::sync::Arc;
+use throng_core::geom::double::closest_on_segment;
+use throng_core::space::Buckets;
 
 /// Cells for each polygon: more of them list fewer polygons, and take longer to fill.
 const CELLS_PER_POLYGON: f64 = 4.0;
@@ -32,14 +34,13 @@ pub(super) struct Cells {
     per_metre: f64,
     columns: usize,
     lines: usize,
-    first: Vec<u32>,
-    listed: Vec<u32>,
+    listed: Buckets,
 }
 
 impl Cells {
     /// The cells of polygons by the places of their corners.
     pub fn new<'a>(polygons: impl Iterator<Item = &'a [u32]> + Clone, at: impl Fn(u32) -> DVec2) -> Cells {
-        let mut cells = Cells { first: vec![0], ..Cells::default() };
+        let mut cells = Cells::default();
         let corners = || polygons.clone().flatten().map(|&corner| at(corner));
         let low = corners().fold(DVec2::MAX, DVec2::min);
         let high = corners().fold(DVec2::MIN, DVec2::max);
@@ -60,7 +61,6 @@ impl Cells {
         self.lines = (size.y / side) as usize + 1;
     }
 
-    /// Two passes over the same pairs: the first counts, the second fills.
     fn fill<'a>(&mut self, polygons: impl Iterator<Item = &'a [u32]> + Clone, at: impl Fn(u32) -> DVec2) {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut ring = Vec::new();
@@ -69,18 +69,10 @@ impl Cells {
             ring.extend(polygon.iter().map(|&corner| (at(corner) - self.low) * self.per_metre));
             self.each_cell(&ring, |cell| pairs.push((cell as u32, index as u32)));
         }
-        let mut first = vec![0u32; self.columns * self.lines + 1];
-        pairs.iter().for_each(|&(cell, _)| first[cell as usize + 1] += 1);
-        for cell in 1..first.len() {
-            first[cell] += first[cell - 1];
-        }
-        let mut next = first.clone();
-        let mut listed = vec![0; pairs.len()];
-        for (cell, polygon) in pairs {
-            listed[next[cell as usize] as usize] = polygon;
-            next[cell as usize] += 1;
-        }
-        (self.first, self.listed) = (first, listed);
+        let each = |put: &mut dyn FnMut(usize, u32)| {
+            pairs.iter().for_each(|&(cell, polygon)| put(cell as usize, polygon));
+        };
+        self.listed.fill(self.columns * self.lines, each);
     }
 
     /// The cells that a polygon reaches into, in the measure of cells.
@@ -117,8 +109,7 @@ impl Cells {
 
     #[inline]
     fn cell(&self, column: usize, line: usize) -> &[u32] {
-        let cell = line * self.columns + column;
-        &self.listed[self.first[cell] as usize..self.first[cell + 1] as usize]
+        self.listed.get(line * self.columns + column)
     }
 }
 
@@ -249,9 +240,7 @@ fn closest(mesh: &Mesh, polygon: usize, place: DVec2) -> (DVec2, f64) {
     }
     let on_side = |side: usize| {
         let (a, b) = (mesh.begin(side as u32), mesh.end(side as u32));
-        let along = b - a;
-        let share = ((place - a).dot(along) / along.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-        let at = a + along * share;
+        let at = closest_on_segment(place, a, b);
         (at, at.distance(place))
     };
     let nearer = |a: (DVec2, f64), b: (DVec2, f64)| if b.1 < a.1 { b } else { a };

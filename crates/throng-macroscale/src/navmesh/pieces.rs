@@ -11,6 +11,7 @@ use super::raster::{Point, Raster, Rect, Ring};
 use crate::corners::{Segment, corners, halfway, split};
 use glam::DVec2;
 use std::collections::BTreeMap;
+use throng_core::geom::double::{self, signed_area};
 
 /// A ring that adds its winding to what is blocked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,21 +153,14 @@ pub(super) fn is_free_outside(rings: &[Vec<DVec2>]) -> bool {
     let least = |ring: &Vec<DVec2>| ring.iter().copied().min_by(by_place);
     let outermost = rings.iter().min_by(|a, b| match (least(a), least(b)) {
         // Of two that touch there, the one around more.
-        (Some(p), Some(q)) => by_place(&p, &q).then(area(b).abs().total_cmp(&area(a).abs())),
+        (Some(p), Some(q)) => by_place(&p, &q).then(signed_area(b).abs().total_cmp(&signed_area(a).abs())),
         _ => std::cmp::Ordering::Equal,
     });
-    outermost.is_none_or(|ring| area(ring) < 0.0)
+    outermost.is_none_or(|ring| signed_area(ring) < 0.0)
 }
 
 fn by_place(a: &DVec2, b: &DVec2) -> std::cmp::Ordering {
     a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y))
-}
-
-/// Twice the signed area, from the first corner so that coordinates may be large.
-fn area(ring: &[DVec2]) -> f64 {
-    let zero = ring.first().copied().unwrap_or_default();
-    let edges = (0..ring.len()).map(|index| (ring[index] - zero, ring[(index + 1) % ring.len()] - zero));
-    edges.map(|(a, b)| a.perp_dot(b)).sum()
 }
 
 /// The ring as a piece that blocks what it has on its right.
@@ -176,8 +170,7 @@ fn solid_on_right(raster: &Raster, ring: &[DVec2]) -> Option<Piece> {
 
 /// The edges of a ring as walls.
 pub(super) fn edges(ring: &[DVec2]) -> impl Iterator<Item = Segment> + '_ {
-    let next = |index: usize| ring[(index + 1) % ring.len()];
-    (0..ring.len()).map(move |index| Segment { a: ring[index], b: next(index), two_sided: false })
+    double::edges(ring).map(|[a, b]| Segment { a, b, two_sided: false })
 }
 
 /// A ring of grid points in metres, in the map's coordinates.

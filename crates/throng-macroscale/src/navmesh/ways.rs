@@ -12,6 +12,7 @@ use super::mesh::{Mesh, NONE};
 use glam::DVec2;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use throng_core::geom::double::distance_to_segment;
 
 /// The shortest ways from everywhere to the nearest of some goals.
 #[derive(Clone, Debug, Default)]
@@ -231,7 +232,7 @@ impl<'a> Spread<'a> {
     }
 
     fn push(&mut self, beyond: &Beyond, length: f64, root: u32) {
-        let least = length + distance(beyond.cone.root, beyond.ends);
+        let least = length + distance_to_segment(beyond.cone.root, beyond.ends[0], beyond.ends[1]);
         self.open.push(Reverse((least.to_bits(), self.parts.len() as u32)));
         self.parts.push(Part { cone: beyond.cone, ends: beyond.ends, length, root, other: NONE });
     }
@@ -348,11 +349,4 @@ fn never_nearer(part: &Part, other: &Part, tolerance: f64) -> bool {
     let nearer =
         |end: DVec2| other.length + their.distance(end) <= part.length + own.distance(end) + tolerance;
     !apart && nearer(left) && nearer(right)
-}
-
-fn distance(place: DVec2, [a, b]: [DVec2; 2]) -> f64 {
-    let along = b - a;
-    let length = along.length_squared();
-    let share = if length > 0.0 { ((place - a).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
-    place.distance(a + along * share)
 }

@@ -24,7 +24,8 @@ mod sieve;
 mod tree;
 
 use crate::cached::Cached;
-use crate::heading::{GoalKey, Target, goal_key, goals, target, through, to_end, waits};
+use crate::goal_cache::{Answer, Areas, Key, Left, Next, answer, rows_with, unreachable};
+use crate::heading::{Target, goals, target, waits};
 use crate::space::Place;
 use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::Vec2;
@@ -32,7 +33,6 @@ use graph::Graph;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use throng_core::CHUNK;
 use throng_core::handover::Intents;
 use throng_core::world::View;
 use tree::{Stop, Tree};
@@ -57,8 +57,7 @@ struct Paths {
     most_remembered: usize,
     map_version: Option<u64>,
     jam_version: u64,
-    /// The areas that trees were made for, by cohort.
-    areas: Vec<Option<Vec<Vec2>>>,
+    areas: Areas,
     /// By radius; few.
     graphs: Vec<(f32, Graph)>,
     /// A whole tree for each, or a few narrow ones.
@@ -73,37 +72,6 @@ struct Paths {
 const MOST_REMEMBERED: usize = 256 << 20;
 /// Narrow trees to one goal; where more are wanted, a whole one serves everybody.
 const MOST_NARROW: usize = 3;
-
-/// Whom a tree is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Key {
-    radius: u32,
-    goal: GoalKey,
-}
-
-/// What is known of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    /// Nothing yet.
-    Open,
-    /// Its velocity.
-    Known,
-    /// That there is no way.
-    NoWay,
-}
-
-/// What a row does next.
-#[derive(Clone, Copy, Debug)]
-enum Next {
-    /// It waits until its time has come.
-    Wait,
-    /// The goal is in sight.
-    End(Vec2),
-    /// Past this place, and on.
-    Through(Vec2),
-    /// There is no way.
-    Stay,
-}
 
 /// New trees to one goal, and what they answer.
 struct Learned {
@@ -136,8 +104,7 @@ impl Macroscale for VisibilityGraphPlanner {
         let paths = self.paths.get_mut();
         self.unreachable.clear();
         if paths.run(view, out) {
-            self.unreachable.extend(rows_with(&paths.answers, Answer::NoWay).map(|row| view.agents.id[row]));
-            self.unreachable.sort_unstable();
+            unreachable(view, &paths.answers, &mut self.unreachable);
         }
     }
 
@@ -161,20 +128,13 @@ impl Macroscale for VisibilityGraphPlanner {
     }
 }
 
-/// What is left after a look over the crowd.
-#[derive(Clone, Copy, Debug, Default)]
-struct Found {
-    open: bool,
-    no_way: bool,
-}
-
 impl Paths {
     fn remembering(bytes: usize) -> Paths {
         Paths {
             most_remembered: bytes,
             map_version: None,
             jam_version: 0,
-            areas: Vec::new(),
+            areas: Areas::default(),
             graphs: Vec::new(),
             trees: HashMap::new(),
             now: 0,
@@ -188,15 +148,15 @@ impl Paths {
         self.now += 1;
         self.answers.clear();
         self.answers.resize(view.agents.len(), Answer::Open);
-        let mut found = self.answer(view, out);
+        let mut left = self.answer(view, out);
         // Graphs first: with them some see their goals and need no tree.
-        if found.open && self.learn_graphs(view) {
-            found = self.answer(view, out);
+        if left.open && self.learn_graphs(view) {
+            left = self.answer(view, out);
         }
-        if found.open {
-            found.no_way |= self.learn_ways(view, out);
+        if left.open {
+            left.unreachable |= self.learn_ways(view, out);
         }
-        found.no_way
+        left.unreachable
     }
 
     /// What a row does next, worked out where it is not known.
@@ -204,8 +164,8 @@ impl Paths {
         self.forget_what_changed(view);
         self.learn_graph(view.planned_radius(row), view);
         self.next(view, row).unwrap_or_else(|| {
-            let mut answers = self.explore(view, key(view, row), &[row]).answers;
-            answers.pop().map_or(Next::Stay, |(_, next)| next)
+            let mut answers = self.explore(view, Key::of(view, row), &[row]).answers;
+            answers.pop().map_or(Next::Unreachable, |(_, next)| next)
         })
     }
 
@@ -229,7 +189,7 @@ impl Paths {
     fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
         self.forget_what_changed(view);
         self.learn_graph(view.planned_radius(row), view);
-        let key = key(view, row);
+        let key = Key::of(view, row);
         let graph = self.graph(key.radius)?;
         let (from, target) = (view.position(row), target(view, row));
         if sees_goal(graph, from, &target) {
@@ -256,40 +216,16 @@ impl Paths {
             self.graphs.iter_mut().for_each(|(_, graph)| graph.weigh(view.jam));
             self.trees.clear();
         }
-        self.areas.resize(view.cohorts.len(), None);
-        for (cohort, (known, now)) in self.areas.iter_mut().zip(view.cohorts).enumerate() {
-            if *known != now.area {
-                known.clone_from(&now.area);
-                self.trees.retain(|key, _| key.goal != GoalKey::Area(cohort as u16));
-            }
-        }
+        let trees = &mut self.trees;
+        self.areas.update(view, |goal| trees.retain(|key, _| key.goal != goal));
     }
 
     /// Answers the rows that are open, as far as is known.
-    fn answer(&mut self, view: View<'_>, out: &mut Intents) -> Found {
+    fn answer(&mut self, view: View<'_>, out: &mut Intents) -> Left {
         let mut answers = std::mem::take(&mut self.answers);
-        let columns = (
-            out.vx.par_chunks_mut(CHUNK),
-            out.vy.par_chunks_mut(CHUNK),
-            out.aim.par_chunks_mut(CHUNK),
-            answers.par_chunks_mut(CHUNK),
-        );
-        let found = columns.into_par_iter().enumerate().map(|(chunk, (vx, vy, aim, answers))| {
-            let mut found = Found::default();
-            for (i, answer) in answers.iter_mut().enumerate().filter(|(_, answer)| **answer == Answer::Open) {
-                let row = chunk * CHUNK + i;
-                match self.next(view, row) {
-                    Some(next) => *answer = next.answer(view, row, (&mut vx[i], &mut vy[i], &mut aim[i])),
-                    None => found.open = true,
-                }
-                found.no_way |= *answer == Answer::NoWay;
-            }
-            found
-        });
-        let both = |a: Found, b: Found| Found { open: a.open | b.open, no_way: a.no_way | b.no_way };
-        let found = found.reduce(Found::default, both);
+        let left = answer(view, &mut answers, out, |row| self.next(view, row));
         self.answers = answers;
-        found
+        left
     }
 
     /// What a row does next; `None` where what it needs has not been worked out.
@@ -301,21 +237,21 @@ impl Paths {
         if view.walls.all().is_empty() {
             return Some(Next::End(target.aim));
         }
-        let key = key(view, row);
+        let key = Key::of(view, row);
         let graph = self.graph(key.radius)?;
         if sees_goal(graph, view.position(row), &target) {
             return Some(Next::End(target.aim));
         }
         let place = graph.space.place(view.position(row).as_dvec2());
         let (tree, stop) = self.known_stop(graph, key, &place)?;
-        Some(Next::after(graph, tree, &place, stop))
+        Some(towards(graph, tree, &place, stop))
     }
 
     /// The first stop on the way from a place and the tree that knows it; `None` where none does.
     fn known_stop(&self, graph: &Graph, key: Key, place: &Place) -> Option<(&Tree, Option<Stop>)> {
         let trees = self.trees.get(&key)?;
         let (tree, stop) = trees.iter().find_map(|tree| Some((tree, tree.first_stop(graph, place).ok()?)))?;
-        tree.touch(self.now);
+        tree.used.touch(self.now);
         Some((tree, stop))
     }
 
@@ -345,7 +281,7 @@ impl Paths {
     /// whether anybody has no way.
     fn learn_ways(&mut self, view: View<'_>, out: &mut Intents) -> bool {
         let mut open: Vec<(Key, usize)> =
-            rows_with(&self.answers, Answer::Open).map(|row| (key(view, row), row)).collect();
+            rows_with(&self.answers, Answer::Open).map(|row| (Key::of(view, row), row)).collect();
         open.sort_unstable();
         let wanted: Vec<&[(Key, usize)]> = open.chunk_by(|a, b| a.0 == b.0).collect();
         let room = AtomicUsize::new(self.make_room());
@@ -365,8 +301,8 @@ impl Paths {
         for Learned { key, trees, answers } in learned {
             for (row, next) in answers {
                 let out = (&mut out.vx[row], &mut out.vy[row], &mut out.aim[row]);
-                self.answers[row] = next.answer(view, row, out);
-                no_way |= self.answers[row] == Answer::NoWay;
+                self.answers[row] = next.write(view, row, out);
+                no_way |= self.answers[row] == Answer::Unreachable;
             }
             self.remember(key, trees);
         }
@@ -388,7 +324,7 @@ impl Paths {
                 let place = place(row);
                 let tree = Tree::towards(graph, goals(view, row), &place);
                 let stop = tree.first_stop(graph, &place);
-                answers.extend(stop.map(|stop| (row, Next::after(graph, &tree, &place, stop))));
+                answers.extend(stop.map(|stop| (row, towards(graph, &tree, &place, stop))));
                 trees.push(tree);
             }
         }
@@ -398,18 +334,18 @@ impl Paths {
                 let place = place(row);
                 // A whole tree always knows.
                 let stop = tree.first_stop(graph, &place).ok().flatten();
-                (row, Next::after(graph, &tree, &place, stop))
+                (row, towards(graph, &tree, &place, stop))
             };
             answers = rows.par_iter().map(answer).collect();
             trees = vec![tree];
         }
-        trees.iter().for_each(|tree| tree.touch(self.now));
+        trees.iter().for_each(|tree| tree.used.touch(self.now));
         Learned { key, trees, answers }
     }
 
     /// Whether a tree has answered somebody in this step.
     fn uses(&self, tree: &Tree) -> bool {
-        tree.last_used() == self.now
+        tree.used.get() == self.now
     }
 
     fn remember(&mut self, key: Key, new: Vec<Tree>) {
@@ -419,7 +355,7 @@ impl Paths {
         let now = self.now;
         let known = self.trees.entry(key).or_default();
         // Whoever had the others has gone on or wants something else by now, or finds it in the whole tree.
-        known.retain(|tree| tree.last_used() == now && !new.iter().any(Tree::is_whole));
+        known.retain(|tree| tree.used.get() == now && !new.iter().any(Tree::is_whole));
         known.extend(new);
     }
 
@@ -431,7 +367,7 @@ impl Paths {
         if bytes > self.most_remembered / 4 * 3 {
             let now = self.now;
             self.trees.retain(|_, trees| {
-                trees.retain(|tree| tree.last_used() == now);
+                trees.retain(|tree| tree.used.get() == now);
                 !trees.is_empty()
             });
             bytes = remembered(&self.trees);
@@ -440,47 +376,18 @@ impl Paths {
     }
 }
 
-impl Next {
-    /// What somebody does whose first stop is known.
-    fn after(graph: &Graph, tree: &Tree, place: &Place, stop: Option<Stop>) -> Next {
-        let Some(stop) = stop else { return Next::Stay };
-        let stop = tree.heading(graph, place, stop);
-        let at = tree.at(graph, stop).as_vec2();
-        if tree.after(stop).is_none() { Next::End(at) } else { Next::Through(at) }
-    }
-
-    /// Writes the velocity, and the place that it leads to.
-    fn answer(self, view: View<'_>, row: usize, out: (&mut f32, &mut f32, &mut Vec2)) -> Answer {
-        let (vx, vy, aim) = out;
-        let velocity;
-        (velocity, *aim) = self.velocity(view, row);
-        (*vx, *vy) = velocity.into();
-        if matches!(self, Next::Stay) { Answer::NoWay } else { Answer::Known }
-    }
-
-    /// The velocity, and the place that it leads to.
-    #[inline]
-    fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
-        match self {
-            Next::End(place) => (to_end(view, row, place), place),
-            Next::Through(place) => (through(view, row, place), place),
-            Next::Wait | Next::Stay => (Vec2::ZERO, view.position(row)),
-        }
-    }
-}
-
-fn rows_with(answers: &[Answer], wanted: Answer) -> impl Iterator<Item = usize> {
-    answers.iter().enumerate().filter(move |(_, answer)| **answer == wanted).map(|(row, _)| row)
+/// What an agent does whose first stop is known.
+fn towards(graph: &Graph, tree: &Tree, place: &Place, stop: Option<Stop>) -> Next {
+    let Some(stop) = stop else { return Next::Unreachable };
+    let stop = tree.heading(graph, place, stop);
+    let at = tree.at(graph, stop).as_vec2();
+    if tree.after(stop).is_none() { Next::End(at) } else { Next::Through(at) }
 }
 
 /// The whole way over a first stop.
 fn stops(graph: &Graph, tree: &Tree, from: Vec2, first: Stop) -> Vec<Vec2> {
     let way = std::iter::successors(Some(first), |&stop| tree.after(stop));
     std::iter::once(from).chain(way.map(|stop| tree.at(graph, stop).as_vec2())).collect()
-}
-
-fn key(view: View<'_>, row: usize) -> Key {
-    Key { radius: view.planned_radius(row).to_bits(), goal: goal_key(view, row) }
 }
 
 /// Whether the goal is in sight, and nothing on the way to it a reason to take another.

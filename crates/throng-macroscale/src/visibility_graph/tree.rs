@@ -8,12 +8,12 @@ use super::graph::{Eye, Graph};
 use super::nodes::Side;
 use super::search::Search;
 use super::sieve::Sieve;
+use crate::goal_cache::LastUsed;
 use crate::space::Place;
 use glam::DVec2;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The shortest ways from nodes to a goal.
 #[derive(Debug)]
@@ -31,8 +31,7 @@ pub(super) struct Tree {
     /// Only where all ways are known: the few of a narrow tree are looked at one by one.
     sieve: Option<Sieve>,
     scope: Scope,
-    /// When it was last asked. It decides only what is forgotten first.
-    used: AtomicU64,
+    pub used: LastUsed,
 }
 
 /// What a tree knows.
@@ -85,7 +84,7 @@ impl Tree {
             side: Vec::new(),
             sieve: None,
             scope,
-            used: AtomicU64::new(0),
+            used: LastUsed::default(),
         };
         tree.side = (tree.node.iter().zip(&tree.next))
             .map(|(&node, &next)| graph.nodes.side(node as usize, tree.at(graph, next)))
@@ -107,19 +106,6 @@ impl Tree {
     pub fn bytes(&self) -> usize {
         let node = size_of::<u32>() + size_of::<f64>() + size_of::<Stop>() + size_of::<Side>();
         size_of::<Tree>() + node * self.node.len() + self.sieve.as_ref().map_or(0, Sieve::bytes)
-    }
-
-    /// Notes that it was asked.
-    pub fn touch(&self, now: u64) {
-        // Most find it noted, and a store would take the line from all other threads.
-        if self.last_used() != now {
-            self.used.store(now, Ordering::Relaxed);
-        }
-    }
-
-    /// When it was last asked.
-    pub fn last_used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
     }
 
     /// The first stop on the shortest way from a place; none where there is no way.

@@ -10,7 +10,7 @@ pub mod peer;
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, SETTING_OFF, Status, WIDEST_CLASS, World, radius_classes};
-use throng_macroscale::Macroscale;
+use throng_macroscale::{Macroscale, MacroscaleModel};
 
 /// Somebody who walks from one place to another.
 #[derive(Clone, Copy, Debug)]
@@ -58,9 +58,14 @@ pub fn row(world: &World, id: usize) -> usize {
     world.agents.id.iter().position(|&other| other == id as u32).unwrap()
 }
 
+/// A planner with the parameters as they are where nobody sets them.
+pub fn planner<M: MacroscaleModel>() -> Box<dyn Macroscale> {
+    M::planner(M::default(), vec![M::default()])
+}
+
 /// The ways of all walkers, by id.
-pub fn routes<M: Macroscale + Default>(world: &World) -> Vec<Option<Vec<Vec2>>> {
-    let mut model = M::default();
+pub fn routes<M: MacroscaleModel>(world: &World) -> Vec<Option<Vec<Vec2>>> {
+    let model = planner::<M>();
     (0..world.agents.len()).map(|id| model.route(world.view(), row(world, id))).collect()
 }
 

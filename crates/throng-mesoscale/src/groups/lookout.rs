@@ -2,6 +2,7 @@
 
 use super::cluster::Group;
 use glam::Vec2;
+use throng_core::space::Buckets;
 
 /// Bounds the grid; cells grow instead.
 const MOST_CELLS_A_SIDE: f32 = 256.0;
@@ -13,15 +14,12 @@ pub struct Lookout {
     per_metre: f32,
     columns: usize,
     lines: usize,
-    first: Vec<u32>,
-    listed: Vec<u32>,
+    cells: Buckets,
 }
 
 impl Lookout {
     /// Lists groups for all who perceive as far as `range`, m.
     pub fn list(&mut self, groups: &[Group], range: f32) {
-        self.first.clear();
-        self.listed.clear();
         (self.columns, self.lines) = (0, 0);
         if groups.is_empty() {
             return;
@@ -35,25 +33,13 @@ impl Lookout {
         let cells = ((high - low) / side).ceil().max(Vec2::ONE);
         (self.low, self.per_metre) = (low, 1.0 / side);
         (self.columns, self.lines) = (cells.x as usize + 1, cells.y as usize + 1);
-        self.first.resize(self.columns * self.lines + 1, 0);
-        for group in groups {
-            for cell in self.cells_of(group, range) {
-                self.first[cell] += 1;
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.fill(self.columns * self.lines, |put| {
+            for (number, group) in groups.iter().enumerate() {
+                self.cells_of(group, range).for_each(|cell| put(cell, number as u32));
             }
-        }
-        let mut sum = 0;
-        for first in &mut self.first {
-            sum += *first;
-            *first = sum;
-        }
-        self.listed.resize(sum as usize, 0);
-        // From the last one, so that every cell lists its groups in order.
-        for (number, group) in groups.iter().enumerate().rev() {
-            for cell in self.cells_of(group, range) {
-                self.first[cell] -= 1;
-                self.listed[self.first[cell] as usize] = number as u32;
-            }
-        }
+        });
+        self.cells = cells;
     }
 
     /// The groups that may be perceived from a place, by number.
@@ -64,8 +50,7 @@ impl Lookout {
         if !scaled.cmpge(Vec2::ZERO).all() || column >= self.columns || line >= self.lines {
             return &[];
         }
-        let cell = line * self.columns + column;
-        &self.listed[self.first[cell] as usize..self.first[cell + 1] as usize]
+        self.cells.get(line * self.columns + column)
     }
 
     fn cells_of(&self, group: &Group, range: f32) -> impl Iterator<Item = usize> + use<> {

@@ -12,6 +12,8 @@ use i_overlay::core::overlay::{IntOverlayOptions, Overlay};
 use i_overlay::core::overlay_rule::OverlayRule;
 use i_overlay::i_float::int::point::IntPoint;
 use std::collections::{BTreeMap, HashMap};
+pub(crate) use throng_core::geom::double::{closest_on_segment, cross, distance_to_segment, winds_around};
+pub use throng_core::geom::double::{edges, signed_area};
 
 /// A polygon: its outer ring, then its holes.
 pub type Polygon = Vec<Vec<DVec2>>;
@@ -227,23 +229,6 @@ fn is_off(corner: DVec2, a: DVec2, b: DVec2) -> bool {
     distance_to_segment(corner, a, b) > COLLINEAR
 }
 
-pub(crate) fn distance_to_segment(point: DVec2, a: DVec2, b: DVec2) -> f64 {
-    point.distance(closest_on_segment(point, a, b))
-}
-
-pub(crate) fn closest_on_segment(point: DVec2, a: DVec2, b: DVec2) -> DVec2 {
-    let along = b - a;
-    let length = along.length_squared();
-    let share = if length > 0.0 { ((point - a).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
-    a + along * share
-}
-
-/// Whether two segments cross. Those that only touch do not.
-pub(crate) fn cross([a, b]: [DVec2; 2], [c, d]: [DVec2; 2]) -> bool {
-    let side = |a: DVec2, b: DVec2, point: DVec2| (b - a).perp_dot(point - a);
-    side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0
-}
-
 /// A ring with everything within a distance of it.
 pub(crate) fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
     // A disc as an octagon that holds it.
@@ -281,18 +266,6 @@ fn compare(a: DVec2, b: DVec2) -> std::cmp::Ordering {
     a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y))
 }
 
-/// The edges of a ring, the last one back to its beginning.
-pub fn edges(ring: &[DVec2]) -> impl Iterator<Item = [DVec2; 2]> + '_ {
-    (0..ring.len()).map(|index| [ring[index], ring[(index + 1) % ring.len()]])
-}
-
-/// Positive where a ring runs counter-clockwise, m².
-pub fn signed_area(ring: &[DVec2]) -> f64 {
-    // Around the first corner, so that a small ring far from zero keeps its digits.
-    let Some(&origin) = ring.first() else { return 0.0 };
-    edges(ring).map(|[a, b]| (a - origin).perp_dot(b - origin)).sum::<f64>() / 2.0
-}
-
 /// Drops repeated corners, among them the last one where it repeats the first.
 pub(crate) fn without_repeats(points: &[DVec2]) -> Vec<DVec2> {
     let mut ring = points.to_vec();
@@ -308,19 +281,4 @@ pub(crate) fn without_repeats_open(points: &[DVec2]) -> Vec<DVec2> {
     let mut line = points.to_vec();
     line.dedup();
     line
-}
-
-/// Whether a ring winds around a point.
-pub(crate) fn winds_around(ring: &[DVec2], point: DVec2) -> bool {
-    let turn = |[a, b]: [DVec2; 2]| {
-        let left = (b - a).perp_dot(point - a);
-        if a.y <= point.y && b.y > point.y && left > 0.0 {
-            1
-        } else if a.y > point.y && b.y <= point.y && left < 0.0 {
-            -1
-        } else {
-            0
-        }
-    };
-    edges(ring).map(turn).sum::<i32>() != 0
 }

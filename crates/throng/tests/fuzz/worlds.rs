@@ -7,8 +7,9 @@ use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::params::Params;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, Mover, Status, World};
-use throng_macroscale::map_field::Planner;
-use throng_macroscale::{Macroscale, Straight, VisibilityGraph};
+use throng_macroscale::straight::StraightPlanner;
+use throng_macroscale::visibility_graph::VisibilityGraphPlanner;
+use throng_macroscale::{Macroscale, MacroscaleModel, MapField};
 use throng_microscale::{Hrvo, Hybrid, Microscale, Orca, Patience, Rows, Rvo, Staged, Unaware, Vo};
 use throng_motion::{AccelerationLimited, Bodies, Holonomic, Motion, Separation};
 
@@ -80,7 +81,7 @@ fn world(draws: &mut Draws<'_>) -> World {
     }
     for _ in 0..draws.pick(&[0, 0, 1, 3, 20]) {
         let path = vec![(0.0, vector(draws)), (draws.pick(&[1e-9, 0.1, 2.0]), vector(draws))];
-        world.movers.push(Mover { radius: number(draws).abs(), path, carries: false });
+        world.add_mover(Mover { radius: number(draws).abs(), path, carries: false, driven: false });
     }
     world.furthest_look = draws.pick(&[0.1, 2.5, 500.0]);
     world.fastest = world.agents.max_speed.iter().copied().fold(0.0, f32::max);
@@ -136,10 +137,10 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
         Box::new(params::<AccelerationLimited>(draws))
     };
     let mut bodies = Bodies::new(motion, params::<Separation>(draws));
-    let mut ways = VisibilityGraph::default();
+    let mut ways = VisibilityGraphPlanner::default();
     // To map random walls takes a hundred times as long as the rest of a case.
     let mapped = draws.chance(0.1);
-    let mut field = Planner::from((params(draws), world.cohorts.iter().map(|_| params(draws)).collect()));
+    let mut field = MapField::planner(params(draws), world.cohorts.iter().map(|_| params(draws)).collect());
     let (mut intents, mut commands, mut moves) = (Intents::default(), Commands::default(), Moves::default());
     for step in 0..3 {
         let agents = world.agents.len();
@@ -158,9 +159,8 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
                     world.agents.row(row)
                 ));
             }
-            world.take_routes(&mut intents.routes);
         }
-        Straight.run(world.view(), &mut intents);
+        StraightPlanner.run(world.view(), &mut intents);
         local.run(world.view(), Rows::All, &intents, &mut commands);
         bodies.run(world.view(), &commands, &mut moves);
         let columns =

@@ -1,0 +1,150 @@
+//! What planners share that keep trees of shortest paths by goal: whom a tree is for, when it was last asked, and what it answers.
+
+use crate::heading::{GoalKey, goal_key, through, to_end};
+use glam::Vec2;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+use throng_core::CHUNK;
+use throng_core::handover::Intents;
+use throng_core::world::View;
+
+/// Whom a tree is for. Radii and goals are told apart by their bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key {
+    pub radius: u32,
+    pub goal: GoalKey,
+}
+
+impl Key {
+    pub fn of(view: View<'_>, row: usize) -> Key {
+        Key { radius: view.planned_radius(row).to_bits(), goal: goal_key(view, row) }
+    }
+}
+
+/// The areas that trees were made for, by cohort.
+#[derive(Debug, Default)]
+pub(crate) struct Areas(Vec<Option<Vec<Vec2>>>);
+
+impl Areas {
+    /// Calls `forget` for every goal that is not what it was.
+    pub fn update(&mut self, view: View<'_>, mut forget: impl FnMut(GoalKey)) {
+        self.0.resize(view.cohorts.len(), None);
+        for (cohort, (known, now)) in self.0.iter_mut().zip(view.cohorts).enumerate() {
+            if *known != now.area {
+                known.clone_from(&now.area);
+                forget(GoalKey::Area(cohort as u16));
+            }
+        }
+    }
+}
+
+/// When a tree was last asked. It decides only what is dropped first.
+#[derive(Debug, Default)]
+pub(crate) struct LastUsed(AtomicU64);
+
+impl LastUsed {
+    pub fn touch(&self, now: u64) {
+        // Most find it noted, and a store would take the line from all other threads.
+        if self.get() != now {
+            self.0.store(now, Ordering::Relaxed);
+        }
+    }
+
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What is known of a row in this step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Nothing yet.
+    Open,
+    /// Its velocity.
+    Known,
+    /// That its goal cannot be reached.
+    Unreachable,
+}
+
+/// What a row does next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Next {
+    /// It waits until its time has come.
+    Wait,
+    /// To where its path ends.
+    End(Vec2),
+    /// Past this place, and on.
+    Through(Vec2),
+    /// Its goal cannot be reached.
+    Unreachable,
+}
+
+impl Next {
+    /// The velocity, and the place that it leads to.
+    #[inline]
+    pub fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
+        match self {
+            Next::End(place) => (to_end(view, row, place), place),
+            Next::Through(place) => (through(view, row, place), place),
+            Next::Wait | Next::Unreachable => (Vec2::ZERO, view.position(row)),
+        }
+    }
+
+    /// Writes the velocity, and the place that it leads to.
+    #[inline]
+    pub fn write(self, view: View<'_>, row: usize, out: (&mut f32, &mut f32, &mut Vec2)) -> Answer {
+        let (vx, vy, aim) = out;
+        let velocity;
+        (velocity, *aim) = self.velocity(view, row);
+        (*vx, *vy) = velocity.into();
+        if matches!(self, Next::Unreachable) { Answer::Unreachable } else { Answer::Known }
+    }
+}
+
+/// What is left after all rows were asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Left {
+    pub open: bool,
+    pub unreachable: bool,
+}
+
+/// Answers the rows that are open, as far as `next` knows.
+pub(crate) fn answer(
+    view: View<'_>,
+    answers: &mut [Answer],
+    out: &mut Intents,
+    next: impl Fn(usize) -> Option<Next> + Sync,
+) -> Left {
+    let columns = (
+        out.vx.par_chunks_mut(CHUNK),
+        out.vy.par_chunks_mut(CHUNK),
+        out.aim.par_chunks_mut(CHUNK),
+        answers.par_chunks_mut(CHUNK),
+    );
+    let left = columns.into_par_iter().enumerate().map(|(chunk, (vx, vy, aim, answers))| {
+        let mut left = Left::default();
+        for (i, answer) in answers.iter_mut().enumerate().filter(|(_, answer)| **answer == Answer::Open) {
+            let row = chunk * CHUNK + i;
+            match next(row) {
+                Some(next) => *answer = next.write(view, row, (&mut vx[i], &mut vy[i], &mut aim[i])),
+                None => left.open = true,
+            }
+            left.unreachable |= *answer == Answer::Unreachable;
+        }
+        left
+    });
+    let both = |a: Left, b: Left| Left { open: a.open | b.open, unreachable: a.unreachable | b.unreachable };
+    left.reduce(Left::default, both)
+}
+
+/// The rows of an answer.
+pub(crate) fn rows_with(answers: &[Answer], wanted: Answer) -> impl Iterator<Item = usize> {
+    answers.iter().enumerate().filter(move |(_, answer)| **answer == wanted).map(|(row, _)| row)
+}
+
+/// The ids of those whose goals cannot be reached, ascending.
+pub(crate) fn unreachable(view: View<'_>, answers: &[Answer], ids: &mut Vec<u32>) {
+    ids.clear();
+    ids.extend(rows_with(answers, Answer::Unreachable).map(|row| view.agents.id[row]));
+    ids.sort_unstable();
+}
