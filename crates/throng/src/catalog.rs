@@ -1,10 +1,10 @@
 //! Every model there is, by stage: what front ends list, what scenario files are checked against, and what builds
 //! a stage from its name. A new local model is one file and one line here.
 
-use crate::scenario::Settings;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use throng_core::params::{Field, Params};
+use throng_core::params::{Field, Params, Value};
 use throng_macroscale::{
     DynamicNavmesh, Macroscale, MapField, MultiDomain, NavMesh, Straight, VisibilityGraph,
 };
@@ -63,6 +63,9 @@ const LONG: &str =
 const KAPADIA: &str = "Kapadia et al. 2013, Multi-domain real-time planning in dynamic environments";
 
 const PARK: &str = "Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model";
+
+/// Parameter values by block and key, already checked against the catalog.
+pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 
 struct Model<Build> {
     entry: Entry,

@@ -1,7 +1,7 @@
 //! Floor plans from files: WKT, GeoJSON, DXF.
 
-use super::map::Polygon;
-use super::wkt;
+use super::map::{Polygon, signed_area, winds_around};
+use super::{dxf, wkt};
 use glam::DVec2;
 use serde_json::Value;
 use std::path::Path;
@@ -27,7 +27,11 @@ pub(super) fn load(path: &Path) -> Result<Drawing, String> {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    super::read(path).map_err(|error| format!("cannot be read: {}: {error}", path.display()))
+    super::read(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot be read: {}: {error}", path.display())
 }
 
 const GEOJSON_KINDS: &str = "Polygon, MultiPolygon, LineString, MultiLineString";
@@ -84,42 +88,23 @@ fn items(value: &Value) -> Result<&Vec<Value>, String> {
     value.as_array().ok_or_else(|| "holds a GeoJSON object without a list of coordinates or members".into())
 }
 
-#[cfg(not(feature = "dxf"))]
-fn dxf(_path: &Path) -> Result<Drawing, String> {
-    Err("is a DXF drawing, which this build cannot read: build with `--features dxf`, or convert it to WKT"
-        .into())
-}
-
 /// Closed polylines are areas, a ring inside another one its hole; open polylines and lines are walls.
 ///
 /// Where a layer is called walkable, as JuPedSim's drawings have it, only layers that speak of the walkable area,
 /// obstacles, holes or walls count; the others hold starts, exits and notes.
-#[cfg(feature = "dxf")]
 fn dxf(path: &Path) -> Result<Drawing, String> {
-    use ::dxf::entities::EntityType;
-    let read = ::dxf::Drawing::load_file(path.to_string_lossy().as_ref());
-    let file = read.map_err(|error| format!("cannot be read as DXF: {}: {error}", path.display()))?;
+    let bytes = super::read_bytes(path).map_err(|error| unreadable(path, &error))?;
+    let entities = dxf::parse(&bytes).map_err(|error| format!("is not valid DXF: {error}"))?;
     let (mut rings, mut lines) = (Vec::new(), Vec::new());
     let speaks_of =
         |layer: &str, words: &[&str]| words.iter().any(|word| layer.to_lowercase().contains(word));
-    let sorted = file.entities().any(|entity| speaks_of(&entity.common.layer, &["walkable"]));
-    for entity in file.entities() {
-        if sorted && !speaks_of(&entity.common.layer, &["walkable", "obstacle", "hole", "wall"]) {
+    let sorted = entities.iter().any(|entity| speaks_of(&entity.layer, &["walkable"]));
+    for entity in entities {
+        if sorted && !speaks_of(&entity.layer, &["walkable", "obstacle", "hole", "wall"]) {
             continue;
         }
-        let (points, closed) = match &entity.specific {
-            EntityType::LwPolyline(line) => {
-                (line.vertices.iter().map(|v| DVec2::new(v.x, v.y)).collect::<Vec<_>>(), line.is_closed())
-            }
-            EntityType::Polyline(line) => {
-                (line.vertices().map(|v| DVec2::new(v.location.x, v.location.y)).collect(), line.is_closed())
-            }
-            EntityType::Line(line) => {
-                (vec![DVec2::new(line.p1.x, line.p1.y), DVec2::new(line.p2.x, line.p2.y)], false)
-            }
-            _ => continue,
-        };
-        if closed || (points.len() > 3 && points.first() == points.last()) {
+        let points = entity.points;
+        if entity.closed || (points.len() > 3 && points.first() == points.last()) {
             rings.push(points);
         } else {
             lines.push(points);
@@ -129,9 +114,7 @@ fn dxf(path: &Path) -> Result<Drawing, String> {
 }
 
 /// Sorts rings into polygons with holes: a ring inside an odd number of others is a hole of the smallest of them.
-#[cfg(feature = "dxf")]
 fn nested(rings: Vec<Vec<DVec2>>) -> Vec<Polygon> {
-    use super::map::{signed_area, winds_around};
     let area = |index: usize| signed_area(&rings[index]).abs();
     let around = |index: usize| {
         let inner = &rings[index];
@@ -166,11 +149,5 @@ mod tests {
         assert!(geojson(r#"{"type":"Point","coordinates":[0,0]}"#).unwrap_err().contains("`Point`"));
         assert!(geojson(r#"{"type":"Polygon","coordinates":[[["a",0]]]}"#).is_err());
         assert!(geojson("3").is_err());
-    }
-
-    #[test]
-    #[cfg(not(feature = "dxf"))]
-    fn dxf_names_its_feature() {
-        assert!(load(Path::new("plan.dxf")).unwrap_err().contains("--features dxf"));
     }
 }

@@ -21,6 +21,7 @@ mod check;
 mod decode;
 mod document;
 mod drawing;
+mod dxf;
 mod error;
 mod file;
 mod json_span;
@@ -42,6 +43,8 @@ pub use path::{KeyPath, Step};
 pub use region::Region;
 pub use schema::schema;
 
+pub use crate::catalog::Settings;
+
 pub(crate) use error::closest;
 pub(crate) use map::grown;
 
@@ -49,12 +52,8 @@ use document::Document;
 use glam::DVec2;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
-use throng_core::params::Value;
-
-/// Parameter values by block and key, already checked against the catalog.
-pub type Settings = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// The planner that knows windows, platforms and jumps.
 const PLANS_AHEAD: &str = "multi-domain";
@@ -296,13 +295,18 @@ fn frame<'a>(points: impl Iterator<Item = &'a DVec2>) -> Vec<DVec2> {
 /// A scenario or a map larger than this is a mistake, such as a device file.
 const LARGEST_FILE: u64 = 1 << 30;
 
-fn read(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    std::fs::File::open(path)?.take(LARGEST_FILE + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST_FILE {
-        return Err(std::io::Error::other("larger than 1 GiB"));
+fn read(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_bytes(path)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
+}
+
+fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(io::Error::other("larger than 1 GiB"));
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 /// The models of the four stages, by their names in the catalog.

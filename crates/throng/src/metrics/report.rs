@@ -1,0 +1,97 @@
+//! The report of a run.
+
+use super::Metrics;
+use crate::simulation::Simulation;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What a run reports.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Key of every random stream.
+    pub seed: u64,
+    /// Threads that the run used.
+    pub threads: usize,
+    /// Steps taken.
+    pub steps: u64,
+    /// Simulated time, s.
+    pub simulated_s: f64,
+    /// Agents in the scenario.
+    pub agents: usize,
+    /// Agents that have been at their goals.
+    pub arrived: usize,
+    /// Agents that have arrived within the window that their cohort has; 0 where none has one.
+    pub in_window: usize,
+    /// Agents that were put aside because their numbers stopped making sense.
+    pub put_aside: usize,
+    /// Agents that have no way to their goals at the end; 0 where the macroscale does not think in ways.
+    pub no_path: usize,
+    /// Mean time from an agent's start to its arrival, s; over those that arrived, `null` where nobody did.
+    pub mean_travel_s: Option<f64>,
+    /// Sum over agents, m.
+    pub path_length_m: f64,
+    /// The same by cohort, m.
+    pub path_length_by_cohort: BTreeMap<String, f64>,
+    /// Pairs closer than the sum of their radii by more than 1 mm, averaged over steps.
+    pub collisions_per_step: f64,
+    /// The deepest overlap of all, m.
+    pub max_overlap_m: f64,
+    /// Time on the clock, recording included, s.
+    pub wall_s: f64,
+    /// Time of a step, µs.
+    pub step_us_mean: f64,
+    /// The time that 99 of 100 steps stayed under, µs.
+    pub step_us_p99: f64,
+    /// Agents moved per second of stepping.
+    pub agent_steps_per_s: f64,
+    /// Time of each stage per step, µs.
+    pub stage_us: BTreeMap<&'static str, f64>,
+    /// The most memory that the process had, MB.
+    pub peak_rss_mb: f64,
+    /// A number that differs whenever the state differs in a bit.
+    pub state_hash: String,
+}
+
+impl Report {
+    /// Reports on a run that took `wall` so far.
+    pub fn new(simulation: &mut Simulation, metrics: &Metrics, wall: Duration) -> Report {
+        let no_path = simulation.stranded().len();
+        let timings = simulation.timings();
+        let per_step = |time: Duration| time.as_secs_f64() * 1e6 / timings.steps.max(1) as f64;
+        let (length, by_cohort) = simulation.path_lengths();
+        Report {
+            scenario: simulation.name().into(),
+            seed: simulation.seed(),
+            threads: simulation.threads(),
+            steps: simulation.frame().step,
+            simulated_s: simulation.frame().time,
+            agents: simulation.agents(),
+            arrived: simulation.arrived(),
+            in_window: simulation.in_window(),
+            put_aside: simulation.put_aside(),
+            no_path,
+            mean_travel_s: simulation.mean_travel(),
+            path_length_m: length,
+            path_length_by_cohort: by_cohort,
+            collisions_per_step: metrics.collisions_per_step(),
+            max_overlap_m: f64::from(metrics.max_overlap),
+            wall_s: wall.as_secs_f64(),
+            step_us_mean: per_step(timings.sum()),
+            step_us_p99: timings.percentile_us(0.99),
+            agent_steps_per_s: timings.agent_steps as f64 / timings.sum().as_secs_f64().max(1e-9),
+            stage_us: timings.total.named().map(|(name, time)| (name, per_step(time))).into(),
+            peak_rss_mb: peak_rss_mb(),
+            state_hash: format!("{:016x}", simulation.state_hash()),
+        }
+    }
+}
+
+/// The most memory that this process had, MB; 0 where the system does not tell.
+pub fn peak_rss_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).unwrap_or(0.0) * 1024.0 / 1e6
+}
