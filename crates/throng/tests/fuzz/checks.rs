@@ -1,6 +1,6 @@
 //! What must hold of a case, whatever it is.
 
-use crate::draws::Draws;
+use super::draws::Draws;
 use glam::{DVec2, Vec2};
 use std::collections::BTreeMap;
 use throng::checkpoint::Checkpoint;
