@@ -170,8 +170,8 @@ fn choose_chunk<M: LocalModel>(
 
 /// What comes before a choice: looking around, and what being held up makes of a wish. Returns what will be remembered of it.
 ///
-/// Not inlined: it is long and the same for all models, and one call for each agent cannot be measured.
-#[inline(never)]
+/// A function of its own, by `vectorize`: it is long and the same for all models, so one serves them all.
+#[inline(always)]
 fn perceive<S: Simd>(
     simd: S,
     patience: &Patience,
