@@ -8,8 +8,8 @@ use std::time::Instant;
 use throng::Simulation;
 use throng::checkpoint::{Checkpoint, CheckpointError};
 use throng::metrics::Metrics;
-use throng::report::Report;
 use throng::record::{RecordError, Recorder, Recording};
+use throng::report::Report;
 use throng::simulation::Unreachable;
 
 /// A run in progress.

@@ -1,8 +1,6 @@
 //! Every command as a newcomer runs it.
 
-mod common;
-
-use common::{Answer, Desk};
+use crate::common::{Answer, Desk};
 use serde_json::Value;
 use throng::builtin;
 use throng::catalog::{self, Stage};

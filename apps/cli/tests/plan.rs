@@ -1,8 +1,6 @@
 //! `throng plan`: what it prints and draws, and how it ends.
 
-mod common;
-
-use common::Desk;
+use crate::common::Desk;
 
 const CHAINS: [&str; 5] = [
     "navmesh",

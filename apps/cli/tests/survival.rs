@@ -1,9 +1,7 @@
 //! Runs that are broken off, and go on.
 #![cfg(unix)]
 
-mod common;
-
-use common::{Answer, Desk, rows, signal};
+use crate::common::{Answer, Desk, rows, signal};
 use std::process::Child;
 use std::time::{Duration, Instant};
 

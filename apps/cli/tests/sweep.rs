@@ -1,7 +1,6 @@
 //! `throng sweep`: grids of runs, broken off, resumed, refused.
 
-mod common;
-
+use crate::common;
 use common::{Answer, Desk};
 use parquet::basic::Type;
 use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -1,8 +1,6 @@
 //! Bad input and a hostile disk: one clear message, exit code 2, nothing lost.
 
-mod common;
-
-use common::Desk;
+use crate::common::Desk;
 
 #[test]
 fn scenarios_that_cannot_be_read() {

@@ -6,8 +6,8 @@ use crate::scene::{self, Pane, Target};
 use crate::wire::{Crowd, Head, Packer};
 use glam::DVec2;
 use throng::Simulation;
-use throng::explain::Explanation;
 use throng::crowd::{CohortId, EditError, StageTimes};
+use throng::explain::Explanation;
 use throng::scenario::{AgentStart, Goal, Overrides, Scenario};
 
 /// A simulation, and what a page has changed in it.

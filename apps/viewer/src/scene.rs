@@ -1,8 +1,8 @@
 //! What a page has to know of a scene before frames make sense: sent once, and again when it changes.
 
 use serde::Serialize;
-use throng::record::{Geometry, Run};
 use throng::map;
+use throng::record::{Geometry, Run};
 use throng::scenario::{Goal, Pipeline, Scenario, Settings};
 
 /// A ring or polyline, m.

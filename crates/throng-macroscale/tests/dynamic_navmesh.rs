@@ -1,8 +1,6 @@
 //! The dynamic navigation mesh: who looks ahead walks around crowds, now and later.
 
-mod common;
-
-use common::{Walker, block, length, obstacle, outline, row, world};
+use crate::common::{Walker, block, length, obstacle, outline, row, world};
 use glam::Vec2;
 use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};

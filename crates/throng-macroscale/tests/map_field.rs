@@ -1,9 +1,7 @@
 //! Ways over the map field: through doors that are much narrower than its cells, and against the visibility graph.
 
-mod common;
-
-use common::oracle::route_clearance;
-use common::{Walker, block, length, obstacle, outline, routes, row, world};
+use crate::common::oracle::route_clearance;
+use crate::common::{Walker, block, length, obstacle, outline, routes, row, world};
 use glam::Vec2;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};

@@ -19,7 +19,7 @@ const RADIUS: f64 = 0.3;
 const AGENTS: usize = 20;
 const MOST_QUERIES: usize = 500;
 
-fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/movingai");
     if !folder.is_dir() {
         println!("test movingai ... skipped: no {}", folder.display());

@@ -1,11 +1,9 @@
 //! The mesh itself: held against brute force, the visibility graph, and a mesh that is built anew.
 
-mod common;
-
-use common::area::area_by_slabs;
-use common::maps::{free, map, place, walls};
-use common::oracle::{ring_edges, route_clearance};
-use common::{Walker, block, length, obstacle, outline, routes, world};
+use crate::common::area::area_by_slabs;
+use crate::common::maps::{free, map, place, walls};
+use crate::common::oracle::{ring_edges, route_clearance};
+use crate::common::{Walker, block, length, obstacle, outline, routes, world};
 use glam::{DVec2, Vec2};
 use proptest::prelude::*;
 use std::time::Instant;

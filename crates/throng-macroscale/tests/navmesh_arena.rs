@@ -2,9 +2,7 @@
 //! at least as soon as by the `polyanya` crate on the same mesh; and larger maps of MovingAI's, where only time counts. Where the data are not there the test says so and counts
 //! as skipped, never as passed.
 
-mod common;
-
-use common::peer::{Query, peer, speed_ratio};
+use crate::common::peer::{Query, peer, speed_ratio};
 use glam::DVec2;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +11,7 @@ use throng_macroscale::navmesh::{Ground, Mesh, Search, Settings, Terrain};
 
 const ALLOWED: f64 = 1e-3;
 
-fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/polyanya");
     let read = |name: &str| std::fs::read_to_string(folder.join(name));
     let Ok(reference) = read("arena_euclid_ref.csv") else {

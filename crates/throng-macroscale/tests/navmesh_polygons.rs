@@ -1,9 +1,7 @@
 //! Polygons that break triangulators, and floor plans: the mesh must have their area, also turned, mirrored and far from
 //! zero. Where the data are not there the test says so and counts as skipped, never as passed.
 
-mod common;
-
-use common::area::area_by_slabs;
+use crate::common::area::area_by_slabs;
 use glam::{DAffine2, DVec2};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,7 +9,7 @@ use throng_macroscale::navmesh::{Ground, MeshError, Polygon, Settings, Terrain};
 
 const ALLOWED: f64 = 1e-6;
 
-fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let mut files: Vec<PathBuf> =
         ["polygons", "wkt"].iter().flat_map(|folder| files_in(&data.join(folder))).collect();

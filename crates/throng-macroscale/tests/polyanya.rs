@@ -1,9 +1,7 @@
 //! The map `arena` of Polyanya's test set: every way must be as long as the shortest one that is known. Where the data
 //! are not there the test says so and counts as skipped, never as passed.
 
-mod common;
-
-use common::{Walker, length, routes, world};
+use crate::common::{Walker, length, routes, world};
 use glam::Vec2;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,7 +14,7 @@ use throng_macroscale::VisibilityGraph;
 const RADIUS: f32 = 1e-5;
 const ALLOWED: f64 = 1e-3;
 
-fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/polyanya");
     let read = |name: &str| std::fs::read_to_string(folder.join(name));
     let name = "ways_in_polyanyas_arena_are_the_shortest";

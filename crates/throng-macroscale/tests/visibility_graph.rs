@@ -1,9 +1,7 @@
 //! What is the visibility graph's own: what it remembers, whom it cannot help, and jams. Its ways are in `ways.rs`.
 
-mod common;
-
-use common::maps::{blocks, map, place, two_doors, walls};
-use common::{Walker, block, length, obstacle, outline, routes, row, world};
+use crate::common::maps::{blocks, map, place, two_doors, walls};
+use crate::common::{Walker, block, length, obstacle, outline, routes, row, world};
 use glam::{IVec2, Vec2};
 use proptest::prelude::*;
 use std::time::Instant;

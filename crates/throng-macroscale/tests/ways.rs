@@ -1,10 +1,8 @@
 //! Shortest ways of every model that finds them, against brute force and in places where ways go wrong.
 
-mod common;
-
-use common::maps::{blocks, free, map, place, two_doors, walls};
-use common::oracle::route_clearance;
-use common::{Walker, block, length, obstacle, outline, planner, routes, row, world};
+use crate::common::maps::{blocks, free, map, place, two_doors, walls};
+use crate::common::oracle::route_clearance;
+use crate::common::{Walker, block, length, obstacle, outline, planner, routes, row, world};
 use glam::Vec2;
 use proptest::prelude::*;
 use std::time::Instant;

@@ -8,7 +8,7 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::handover::{Intents, Near};
 use throng_core::space::{
-    ARRIVED, Columns, Candidates, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest, plight,
+    ARRIVED, Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest, plight,
 };
 use throng_core::world::{MoverState, View};
 

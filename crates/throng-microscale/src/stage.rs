@@ -6,6 +6,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use glam::Vec2;
 use rayon::prelude::*;
 use std::cell::RefCell;
+use std::slice::from_mut;
 use throng_core::CHUNK;
 use throng_core::handover::{Commands, Intents, Mates, Near};
 use throng_core::params::Params;
@@ -110,19 +111,20 @@ impl<M: LocalModel> Microscale for Local<M> {
         columns.into_par_iter().enumerate().for_each(|(chunk, out)| {
             AROUND.with_borrow_mut(|around| {
                 around.forget_candidates();
-                dispatch!(level, simd => choose_chunk(simd, self, view, rows, input, chunk * CHUNK, around, out))
+                choose_chunk(level, self, view, rows, input, chunk * CHUNK, around, out);
             })
         });
     }
 
     fn explain(&self, view: View<'_>, input: &Intents, row: usize) -> Box<Seen> {
-        let mut around = Around::default();
-        let choice = dispatch!(Level::new(), simd => {
-            let choice = self.choose(simd, view, input, row, &mut around);
-            self.model.show(simd, Scene { view, intents: input }, &choice.ego, &mut around);
-            choice
-        });
-        Box::new(Seen { ego: choice.ego, around, chosen: choice.velocity })
+        let (level, mut around) = (Level::new(), Around::default());
+        let (mut chosen, mut frustration, mut near) = (Vec2::ZERO, 0.0, Near::default());
+        let Vec2 { x, y } = &mut chosen;
+        let out = (from_mut(x), from_mut(y), from_mut(&mut frustration), from_mut(&mut near));
+        let ego = choose_chunk(level, self, view, Rows::All, input, row, &mut around, out);
+        let ego = ego.expect("an agent among all rows chooses");
+        dispatch!(level, simd => self.model.show(simd, Scene { view, intents: input }, &ego, &mut around));
+        Box::new(Seen { ego, around, chosen })
     }
 
     fn looks(&self) -> Reach {
@@ -136,10 +138,12 @@ impl<M: LocalModel> Microscale for Local<M> {
 
 type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [Near]);
 
-#[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "the head of the hot loop, called in one place")]
-fn choose_chunk<S: Simd, M: LocalModel>(
-    simd: S,
+/// Lets the rows from `first` on choose. Returns the last one that did. Not inlined, so that steps and explanations share
+/// what is made of it for each instruction set.
+#[inline(never)]
+#[allow(clippy::too_many_arguments, reason = "the head of the hot loop")]
+fn choose_chunk<M: LocalModel>(
+    level: Level,
     local: &Local<M>,
     view: View<'_>,
     rows: Rows<'_>,
@@ -147,38 +151,42 @@ fn choose_chunk<S: Simd, M: LocalModel>(
     first: usize,
     around: &mut Around,
     (vx, vy, frustration, near): Columns<'_>,
-) {
-    for i in 0..vx.len() {
+) -> Option<Ego> {
+    let reach = local.model.reach();
+    let mut last = None;
+    dispatch!(level, simd => for i in 0..vx.len() {
         let row = first + i;
         if rows.have(view.agents.cohort[row]) {
-            let choice = local.choose(simd, view, input, row, around);
-            (vx[i], vy[i]) = choice.velocity.into();
-            frustration[i] = choice.frustration;
+            let ego;
+            (ego, frustration[i]) = perceive(simd, &local.patience, view, input, row, &reach, around);
+            let scene = Scene { view, intents: input };
+            (vx[i], vy[i]) = local.model.choose(simd, scene, &ego, around).into();
             near[i] = around.near(view.contact_range(row));
+            last = Some(ego);
         }
-    }
+    });
+    last
 }
 
-struct Choice {
-    ego: Ego,
-    velocity: Vec2,
-    frustration: f32,
-}
-
-impl<M: LocalModel> Local<M> {
-    #[inline(always)]
-    fn choose<S: Simd>(
-        &self,
-        simd: S,
-        view: View<'_>,
-        input: &Intents,
-        row: usize,
-        around: &mut Around,
-    ) -> Choice {
-        let reach = self.model.reach();
-        let mut ego = around.look(simd, view, input, row, &reach, self.patience.haste());
-        let frustration = self.patience.turn(simd, view, input, around, &mut ego, &reach);
-        let velocity = self.model.choose(simd, Scene { view, intents: input }, &ego, around);
-        Choice { ego, velocity, frustration }
-    }
+/// What comes before a choice: looking around, and what being held up makes of a wish. Returns what will be remembered of it.
+///
+/// A function of its own, by `vectorize`: it is long and the same for all models, so one serves them all.
+#[inline(always)]
+fn perceive<S: Simd>(
+    simd: S,
+    patience: &Patience,
+    view: View<'_>,
+    input: &Intents,
+    row: usize,
+    reach: &Reach,
+    around: &mut Around,
+) -> (Ego, f32) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let mut ego = around.look(simd, view, input, row, reach, patience.haste());
+            let frustration = patience.turn(simd, view, input, around, &mut ego, reach);
+            (ego, frustration)
+        },
+    )
 }

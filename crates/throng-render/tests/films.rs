@@ -1,7 +1,6 @@
 //! Films, read back: whole, in time, of the right size, and moving.
 
-mod crowds;
-
+use crate::crowds;
 use openh264::decoder::Decoder;
 use openh264::formats::YUVSource;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,6 @@
 //! Pictures of made-up and of recorded runs: whole, of the right kind, and quick.
 
-mod crowds;
-
+use crate::crowds;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use throng::record::open_run;

@@ -8,7 +8,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .macroscale(Navmesh::default())
         .build()?;
     for i in 0..100 {
-        crowd.spawn(Agent::at([f64::from(i % 10), f64::from(i / 10) - 5.0]).goal([25.0, 0.1 * f64::from(i - 50)]))?;
+        crowd.spawn(
+            Agent::at([f64::from(i % 10), f64::from(i / 10) - 5.0]).goal([25.0, 0.1 * f64::from(i - 50)]),
+        )?;
     }
     while crowd.agents().any(|agent| agent.status() != Status::Arrived) && crowd.time() < 300.0 {
         crowd.step();

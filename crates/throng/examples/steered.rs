@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         crowd.step();
     }
-    let mean = flock.iter().map(|&agent| crowd.velocity(agent)).sum::<Result<DVec2, _>>()? / flock.len() as f64;
+    let mean =
+        flock.iter().map(|&agent| crowd.velocity(agent)).sum::<Result<DVec2, _>>()? / flock.len() as f64;
     println!("the flock moves at {:.2} m/s, all as one", mean.length());
     assert!(mean.length() > 0.8, "they have aligned");
     Ok(())

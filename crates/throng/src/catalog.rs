@@ -9,7 +9,9 @@ use throng_core::params::{Field, Params};
 use throng_macroscale::{DynamicNavmesh, MapField, MultiDomain, Navmesh, Straight, VisibilityGraph};
 use throng_macroscale::{Macroscale, MacroscaleModel};
 use throng_mesoscale::{Density, Groups, Mesoscale, MesoscaleModel, WorldField};
-use throng_microscale::{Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo};
+use throng_microscale::{
+    Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo,
+};
 use throng_motion::{AccelerationLimited, Footsteps, Holonomic, Motion, Separation};
 
 /// A stage of the pipeline.
@@ -247,12 +249,22 @@ pub fn blocks() -> Vec<Block> {
 
 /// The names of a stage's models, as a message lists them.
 pub fn names(stage: Stage) -> Vec<&'static str> {
-    models().iter().map(|model| model.entry).filter(|entry| entry.stage == stage).map(|entry| entry.name).collect()
+    models()
+        .iter()
+        .map(|model| model.entry)
+        .filter(|entry| entry.stage == stage)
+        .map(|entry| entry.name)
+        .collect()
 }
 
 /// The names of the models that have an ability.
 pub fn able(ability: Ability) -> Vec<&'static str> {
-    models().iter().map(|model| model.entry).filter(|entry| entry.abilities.contains(&ability)).map(|entry| entry.name).collect()
+    models()
+        .iter()
+        .map(|model| model.entry)
+        .filter(|entry| entry.abilities.contains(&ability))
+        .map(|entry| entry.name)
+        .collect()
 }
 
 fn find<B>(name: &str, build: impl Fn(Build) -> Option<B>) -> Option<B> {
@@ -260,13 +272,21 @@ fn find<B>(name: &str, build: impl Fn(Build) -> Option<B>) -> Option<B> {
 }
 
 /// A macroscale model by its name, with what every cohort says of it.
-pub(crate) fn macroscale(name: &str, settings: &Settings, cohorts: &[&Settings]) -> Option<Box<dyn Macroscale>> {
+pub(crate) fn macroscale(
+    name: &str,
+    settings: &Settings,
+    cohorts: &[&Settings],
+) -> Option<Box<dyn Macroscale>> {
     let build = find(name, |build| if let Build::Macroscale(build) = build { Some(build) } else { None })?;
     Some(build(settings, cohorts))
 }
 
 /// A mesoscale model by its name, with what every cohort says of it.
-pub(crate) fn mesoscale(name: &str, settings: &Settings, cohorts: &[&Settings]) -> Option<Box<dyn Mesoscale>> {
+pub(crate) fn mesoscale(
+    name: &str,
+    settings: &Settings,
+    cohorts: &[&Settings],
+) -> Option<Box<dyn Mesoscale>> {
     let build = find(name, |build| if let Build::Mesoscale(build) = build { Some(build) } else { None })?;
     Some(build(settings, cohorts))
 }

@@ -35,7 +35,12 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    pub(crate) fn new(world: &'a World, map: &'a Map, map_changes: u64, within: Option<[DVec2; 2]>) -> Frame<'a> {
+    pub(crate) fn new(
+        world: &'a World,
+        map: &'a Map,
+        map_changes: u64,
+        within: Option<[DVec2; 2]>,
+    ) -> Frame<'a> {
         let agents = &world.agents;
         Frame {
             step: world.step,

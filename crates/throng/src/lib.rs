@@ -14,9 +14,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A scenario file becomes a [`Simulation`], which is a crowd with a timetable (feature `scenario`):
+//! A scenario file becomes a [`Simulation`], which is a crowd with a timetable:
 //!
-//! ```
+#![cfg_attr(feature = "sqlite", doc = "```")]
+#![cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
 //! use throng::{Recorder, Scenario, Simulation};
 //! # // As if it ran in the repository, without leaving a file there.
 //! # let demo = std::fs::read_to_string("../../scenarios/demos/crossing.toml")?;
@@ -34,32 +35,50 @@
 //! # std::env::set_current_dir(std::env::temp_dir())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | feature | brings | default |
+//! | --- | --- | --- |
+//! | `scenario` | scenario files, simulations, recordings as `.txt` and `.csv`, checkpoints, reports | yes |
+//! | `sqlite` | recordings as `.sqlite`, for JuPedSim and PedPy | yes |
+//! | `parquet` | recordings as `.parquet` | |
 
+#[cfg(feature = "scenario")]
 pub mod builtin;
 pub mod catalog;
+#[cfg(feature = "scenario")]
 pub mod checkpoint;
 pub mod crowd;
+#[cfg(feature = "scenario")]
 pub mod expect;
 pub mod explain;
 mod frame;
 pub mod map;
 pub mod metrics;
 pub mod pipeline;
+#[cfg(feature = "scenario")]
 pub mod planning;
 pub mod prelude;
+#[cfg(feature = "scenario")]
 pub mod record;
+#[cfg(feature = "scenario")]
 pub mod report;
+#[cfg(feature = "scenario")]
 pub mod scenario;
+#[cfg(feature = "scenario")]
 pub mod simulation;
 
 pub use crowd::Crowd;
 pub use frame::Frame;
+#[cfg(feature = "scenario")]
 pub use record::Recorder;
+#[cfg(feature = "scenario")]
 pub use scenario::Scenario;
+#[cfg(feature = "scenario")]
 pub use simulation::Simulation;
 pub use throng_core::geom;
 pub use throng_core::params;
 pub use throng_core::rng;
 pub use throng_core::world;
-pub use {glam, throng_macroscale as macroscale, throng_mesoscale as mesoscale, throng_microscale as microscale};
+pub use {fearless_simd, glam};
 pub use {throng_core as core, throng_motion as motion};
+pub use {throng_macroscale as macroscale, throng_mesoscale as mesoscale, throng_microscale as microscale};

@@ -2,8 +2,8 @@
 
 pub use crate::catalog::{register_macroscale, register_mesoscale, register_microscale, register_motion};
 pub use crate::crowd::{
-    Agent, AgentId, AgentRef, Builder, BuildError, Cohort, CohortGoal, CohortId, Crowd, Edit, EditError, EditLog,
-    LoadError, Made, Mover, MoverId, Path, settings,
+    Agent, AgentId, AgentRef, BuildError, Builder, Cohort, CohortGoal, CohortId, Crowd, Edit, EditError,
+    EditLog, LoadError, Made, Mover, MoverId, Path, settings,
 };
 pub use crate::map::{Link, Map, MapError, Ring};
 pub use crate::pipeline::{Models, Pipeline};

@@ -227,8 +227,7 @@ impl Simulation {
             cohort: self.crowd.cohort_name(CohortId(agents.cohort[row])).unwrap_or_default().into(),
             position: (world.origin + world.view().position(row).as_dvec2()).to_array(),
         };
-        let mut unreachable: Vec<Unreachable> =
-            (0..agents.len()).filter(walks).map(unreachable).collect();
+        let mut unreachable: Vec<Unreachable> = (0..agents.len()).filter(walks).map(unreachable).collect();
         unreachable.sort_unstable_by_key(|unreachable| unreachable.id);
         unreachable
     }

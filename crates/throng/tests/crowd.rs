@@ -223,7 +223,9 @@ fn a_steered_agent_does_what_the_caller_wants_and_still_avoids_others() {
 fn a_body_that_only_the_caller_moves_is_avoided() {
     let mut crowd = Crowd::builder().dt(0.1).build().unwrap();
     let agents: Vec<AgentId> = (0..8)
-        .map(|i| crowd.spawn(Agent::at([10.0, f64::from(i) - 3.5]).goal([-10.0, f64::from(i) - 3.5])).unwrap())
+        .map(|i| {
+            crowd.spawn(Agent::at([10.0, f64::from(i) - 3.5]).goal([-10.0, f64::from(i) - 3.5])).unwrap()
+        })
         .collect();
     let player = crowd.spawn_mover(Mover::at([-10.0, 0.0]).radius(0.6)).unwrap();
     for step in 0..160 {
@@ -255,7 +257,10 @@ fn cohorts_have_models_areas_and_values_of_their_own() {
     (0..5).for_each(|_| crowd.step());
     assert!(crowd.explain(guest).unwrap().half_planes.is_empty(), "its cohort has no half-planes");
     (0..50).for_each(|_| crowd.step());
-    assert!(!crowd.explain(guest).unwrap().cones.is_empty() && !crowd.explain(other).unwrap().half_planes.is_empty());
+    assert!(
+        !crowd.explain(guest).unwrap().cones.is_empty()
+            && !crowd.explain(other).unwrap().half_planes.is_empty()
+    );
     let mut same = Crowd::load(&crowd.save().unwrap()).unwrap();
     for _ in 0..150 {
         crowd.step();
@@ -325,7 +330,9 @@ fn questions_about_places_are_answered_before_and_after_steps() {
         assert!(expected.iter().all(|(_, agent)| near.contains(agent)));
         crowd.step();
     }
-    assert!(crowd.is_walkable([0.0, 0.0]) && !crowd.is_walkable([50.0, 50.0]) && !crowd.is_walkable([201.0, 0.0]));
+    assert!(
+        crowd.is_walkable([0.0, 0.0]) && !crowd.is_walkable([50.0, 50.0]) && !crowd.is_walkable([201.0, 0.0])
+    );
     assert!(!crowd.is_walkable([f64::NAN, 0.0]) && crowd.neighbors([f64::NAN, 0.0], 5.0).is_empty());
     assert!(crowd.path([0.0, 0.0], [50.0, 50.0]).is_err());
     let path = crowd.path([40.0, 50.0], [60.0, 50.0]).unwrap();
@@ -337,7 +344,8 @@ fn questions_about_places_are_answered_before_and_after_steps() {
 
 #[test]
 fn bad_input_is_refused_by_name_and_changes_nothing() {
-    let mut crowd = Crowd::builder().walkable(&ROOM).obstacle("block", &square(50.0, 50.0, 5.0)).build().unwrap();
+    let mut crowd =
+        Crowd::builder().walkable(&ROOM).obstacle("block", &square(50.0, 50.0, 5.0)).build().unwrap();
     let agent = crowd.spawn(Agent::at([0.0, 0.0])).unwrap();
     let untouched = crowd.state_hash();
     let told = |error: EditError| error.to_string();
@@ -372,9 +380,18 @@ fn bad_input_is_refused_by_name_and_changes_nothing() {
 
     let failed = |builder: Builder| builder.build().err().map(|error| error.to_string()).unwrap_or_default();
     assert!(failed(Crowd::builder().dt(0.0)).contains("dt = 0"));
-    assert!(failed(Crowd::builder().microscale_named("orka", settings([]))).contains("known: vo, rvo, hrvo, orca"));
-    assert!(failed(Crowd::builder().microscale(Orca { time_horizon: -1.0, ..Orca::default() })).contains("time_horizon"));
-    assert!(failed(Crowd::builder().microscale_named("orca", settings([("horizon", 1.0)]))).contains("unknown key `horizon`"));
+    assert!(
+        failed(Crowd::builder().microscale_named("orka", settings([])))
+            .contains("known: vo, rvo, hrvo, orca")
+    );
+    assert!(
+        failed(Crowd::builder().microscale(Orca { time_horizon: -1.0, ..Orca::default() }))
+            .contains("time_horizon")
+    );
+    assert!(
+        failed(Crowd::builder().microscale_named("orca", settings([("horizon", 1.0)])))
+            .contains("unknown key `horizon`")
+    );
     assert!(failed(Crowd::builder().walkable(&[[0.0, 0.0], [1.0, 0.0]])).contains("walkable area"));
     let covered = Crowd::builder().walkable(&square(0.0, 0.0, 1.0)).obstacle("lid", &square(0.0, 0.0, 2.0));
     assert!(failed(covered).contains("cover"));

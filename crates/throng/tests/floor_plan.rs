@@ -307,7 +307,6 @@ fn floor_plans_of_others() {
 }
 
 #[test]
-#[cfg(feature = "dxf")]
 fn drawings_of_others() {
     let plans = shared("wkt").unwrap_or_default();
     for path in plans.iter().filter(|path| path.extension().is_some_and(|ending| ending == "dxf")) {

@@ -119,8 +119,10 @@ fn threads_and_checkpoints_change_nothing_with_events_and_mates() {
         (0..180)
             .map(|step| {
                 if breaks.contains(&step) {
-                    simulation =
-                        Checkpoint::of(&simulation, Metrics::default(), None).unwrap().resume(threads).unwrap();
+                    simulation = Checkpoint::of(&simulation, Metrics::default(), None)
+                        .unwrap()
+                        .resume(threads)
+                        .unwrap();
                 }
                 simulation.step();
                 simulation.state_hash()

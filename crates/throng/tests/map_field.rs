@@ -168,7 +168,8 @@ fn threads_and_checkpoints_change_nothing() {
         for (index, other) in others.iter_mut().enumerate() {
             // Also right before and right after the events.
             if step % 37 == 20 + index || [39, 40, 41, 89, 90, 91, 120].contains(&step) {
-                *other = Checkpoint::of(other, Metrics::default(), None).unwrap().resume(1 + step % 3).unwrap();
+                *other =
+                    Checkpoint::of(other, Metrics::default(), None).unwrap().resume(1 + step % 3).unwrap();
             }
             other.step();
             assert_eq!(whole.state_hash(), other.state_hash(), "step {step}");

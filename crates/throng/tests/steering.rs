@@ -124,10 +124,7 @@ fn models_change_on_the_way() {
     steps(&mut simulation, 300);
     assert_eq!(simulation.arrived(), 10);
     let other = builtin::find("circle").unwrap().open_with(&Overrides::default()).unwrap();
-    assert_eq!(
-        simulation.set_models(other.models()),
-        Err(EditError::OtherCohorts { given: 1, count: 2 })
-    );
+    assert_eq!(simulation.set_models(other.models()), Err(EditError::OtherCohorts { given: 1, count: 2 }));
 }
 
 #[test]
@@ -145,9 +142,15 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     for ring in
         [vec![], vec![DVec2::ONE], vec![DVec2::ONE; 4], vec![nan, DVec2::ONE], vec![DVec2::MAX, DVec2::ONE]]
     {
-        assert_eq!(simulation.add_obstacle("other", &ring), Err(EditError::BadRing { what: "an obstacle", corners: 2 }));
+        assert_eq!(
+            simulation.add_obstacle("other", &ring),
+            Err(EditError::BadRing { what: "an obstacle", corners: 2 })
+        );
     }
-    assert_eq!(simulation.remove_obstacle("rock"), Err(EditError::UnknownObstacle { name: "rock".into(), known: vec!["block".into()] }));
+    assert_eq!(
+        simulation.remove_obstacle("rock"),
+        Err(EditError::UnknownObstacle { name: "rock".into(), known: vec!["block".into()] })
+    );
     let nobody = CohortId(2);
     let unknown = EditError::UnknownCohort { cohort: nobody, count: 2 };
     assert_eq!(simulation.retarget(nobody, DVec2::ZERO), Err(unknown));

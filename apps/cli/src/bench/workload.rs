@@ -1,8 +1,8 @@
 //! Random crossing: everybody somewhere in a square, on the way to somewhere else in it.
 
 use glam::{DVec2, Vec2};
-use throng::params::Value;
 use throng::map::Map;
+use throng::params::Value;
 use throng::scenario::{AgentStart, Cohort, Goal, Pipeline, Scenario, Settings};
 
 /// Agents per square metre.

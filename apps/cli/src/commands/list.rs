@@ -89,7 +89,8 @@ impl What {
 
 fn models() -> String {
     let stage = |(stage, title): (Stage, &str)| {
-        let entries: Vec<Entry> = catalog::entries().into_iter().filter(|entry| entry.stage == stage).collect();
+        let entries: Vec<Entry> =
+            catalog::entries().into_iter().filter(|entry| entry.stage == stage).collect();
         let models: String = entries.iter().map(model).collect();
         (!entries.is_empty()).then(|| format!("{title}\n\n{models}"))
     };

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use throng::checkpoint::{Checkpoint, CheckpointError};
 use throng::expect;
 use throng::metrics::Metrics;
-use throng::report::Report;
 use throng::record::{RecordOptions, RecordPosition};
+use throng::report::Report;
 use throng::scenario::{Overrides, Scenario};
 use throng::{Recorder, Simulation};
 

@@ -10,8 +10,8 @@ use crate::statistics::{mean, median};
 use crate::watch;
 use anyhow::Context;
 use glam::DVec2;
-use throng::scenario::Overrides;
 use throng::crowd::StageTimes;
+use throng::scenario::Overrides;
 use throng::{Scenario, Simulation, builtin};
 
 pub const TITLE: &str = "Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model";

@@ -207,7 +207,11 @@ impl Nearest {
     /// Lets only the nearest so far stay candidates. Returns the distance beyond which nobody else counts.
     #[inline(always)]
     fn shrink<S: Simd>(&mut self, simd: S, most: usize, id: &[u32]) -> f32 {
-        self.select(simd, most, id);
+        // Not inlined: it is long and rarely needed.
+        simd.vectorize(
+            #[inline(always)]
+            || self.select(simd, most, id),
+        );
         self.candidates = self.found;
         self.candidate_distance_squared[..most].copy_from_slice(&self.distance_squared[..most]);
         self.candidate_row[..most].copy_from_slice(&self.row[..most]);

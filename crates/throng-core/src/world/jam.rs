@@ -44,11 +44,12 @@ impl Jam {
     }
 
     fn lay_out(&mut self) {
-        let size = ((self.high - self.low) / self.side).round().as_i64vec2();
-        if self.cells.is_empty() || size.x.saturating_mul(size.y) > MOST_IN_LINES {
+        let size = ((self.high - self.low) / self.side).round();
+        let (width, height) = (size.x as i64, size.y as i64);
+        if self.cells.is_empty() || width.saturating_mul(height) > MOST_IN_LINES {
             return;
         }
-        (self.width, self.lines) = (size.x as i32, vec![Vec2::ZERO; (size.x * size.y) as usize]);
+        (self.width, self.lines) = (width as i32, vec![Vec2::ZERO; (width * height) as usize]);
         for &(cell, hold) in &self.cells {
             let offset = cell - self.first();
             self.lines[(offset.y * self.width + offset.x) as usize] = hold;

@@ -681,7 +681,13 @@ impl World {
             mix(hash ^ mix(cell ^ mix(hold)))
         });
         let outside = self.steering.state_hash();
-        mix(present ^ mix(self.departed_hash ^ mix(self.step)) ^ jam ^ mix(0) ^ remembered ^ self.feet.hash() ^ outside)
+        mix(present
+            ^ mix(self.departed_hash ^ mix(self.step))
+            ^ jam
+            ^ mix(0)
+            ^ remembered
+            ^ self.feet.hash()
+            ^ outside)
     }
 }
 

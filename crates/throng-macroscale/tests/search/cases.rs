@@ -1,6 +1,6 @@
 //! Single cases that random ones seldom meet.
 
-use crate::worlds::{Grid, Network, Numbers, World, costs_from, random_grid};
+use super::worlds::{Grid, Network, Numbers, World, costs_from, random_grid};
 use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Astar, Blind, Budget, Effort, Settings, Status};
 
 const EXACT: Settings = Settings { inflation: 1.0, step: 1.0, anew_share: 1.0 };

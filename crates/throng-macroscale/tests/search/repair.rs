@@ -1,6 +1,6 @@
 //! Mending after a local change against planning anew.
 
-use crate::worlds::{Grid, Numbers, World, random_grid};
+use super::worlds::{Grid, Numbers, World, random_grid};
 use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Budget, Settings, Status};
 
 const SIDE: u32 = 200;

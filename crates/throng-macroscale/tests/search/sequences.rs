@@ -1,7 +1,7 @@
 //! Anytime Dynamic A* against a plain search: after random sequences of changes, moves and interruptions, what it says of
 //! its way is true.
 
-use crate::worlds::{Grid, Network, Tunnel, World, costs_from};
+use super::worlds::{Grid, Network, Tunnel, World, costs_from};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Astar, Budget, Reversed, Settings, Status};

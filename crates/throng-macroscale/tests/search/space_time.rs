@@ -1,7 +1,7 @@
 //! Cells and times: a graph without end, and goals that are a place and a window of time. Forward to ends that only a test
 //! knows, and backward from a set of goals, must agree with each other and with A*.
 
-use crate::worlds::Grid;
+use super::worlds::Grid;
 use proptest::prelude::*;
 use throng_macroscale::search::{
     Aim, AnytimeDynamicAstar, Astar, Budget, Domain, Reversed, Settings, Status,

@@ -1,6 +1,6 @@
 //! What an expansion costs in time and memory, on a grid that is worked out as it is asked.
 
-use crate::worlds::{Numbers, random_grid};
+use super::worlds::{Numbers, random_grid};
 use std::time::Instant;
 use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Astar, Budget, Settings, Status};
 

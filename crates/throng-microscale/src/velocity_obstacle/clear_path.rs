@@ -32,7 +32,8 @@ pub fn clear_path<S: Simd>(simd: S, cones: &[Cone], walls: &Planes, preferred: V
     best
 }
 
-#[inline(always)]
+/// Not inlined: it is long, and three models call it in three places.
+#[inline(never)]
 fn closest_free<S: Simd>(
     simd: S,
     cones: &[Cone],
@@ -41,13 +42,17 @@ fn closest_free<S: Simd>(
     max_speed: f32,
 ) -> Option<Vec2> {
     let (mut best, mut least) = (None, f32::INFINITY);
-    each_free(simd, cones, walls, preferred, max_speed, |velocity| {
+    let take = |velocity: Vec2| {
         let distance = velocity.distance_squared(preferred);
         if distance < least {
             (best, least) = (Some(velocity), distance);
         }
         least
-    });
+    };
+    simd.vectorize(
+        #[inline(always)]
+        || each_free(simd, cones, walls, preferred, max_speed, take),
+    );
     best
 }
 

@@ -73,9 +73,7 @@ impl Crowd {
                 Ok(Made::Nothing)
             }
             Edit::SpawnMover(mover) => self.let_mover_come(&mover).map(Made::Mover),
-            Edit::SetMover { mover, position, velocity } => {
-                self.drive(mover, position, velocity).map(done)
-            }
+            Edit::SetMover { mover, position, velocity } => self.drive(mover, position, velocity).map(done),
             Edit::DespawnMover(mover) => self.remove_mover(mover).map(done),
             Edit::SetModels(models) => self.change_models(*models).map(done),
             Edit::SetDt(dt) => self.change_dt(dt).map(done),
@@ -119,6 +117,7 @@ impl Crowd {
     }
 
     /// Takes in agents that were checked before.
+    #[cfg(feature = "scenario")]
     pub(crate) fn populate(&mut self, agents: impl Iterator<Item = Agent>) -> Result<(), EditError> {
         for agent in agents {
             self.join(&agent)?;
@@ -347,6 +346,7 @@ impl Crowd {
     }
 
     /// Lets the outline of an endless plane hold a place.
+    #[cfg(feature = "scenario")]
     pub(crate) fn draw_around(&mut self, place: DVec2) {
         self.floor.draw_around(place);
     }
@@ -610,7 +610,11 @@ fn check_figures(agent: &Agent) -> Result<(), EditError> {
         return Err(EditError::BadNumber { name: "responsibility", value: share, expected: "from 0 to 1" });
     }
     if !(agent.delay >= 0.0 && agent.delay <= FARTHEST) {
-        return Err(EditError::BadNumber { name: "delay", value: agent.delay, expected: "0 or more, and finite" });
+        return Err(EditError::BadNumber {
+            name: "delay",
+            value: agent.delay,
+            expected: "0 or more, and finite",
+        });
     }
     check_velocity(agent.velocity)
 }

@@ -303,7 +303,11 @@ fn checked_link(link: &Link, origin: DVec2) -> Result<world::Link, EditError> {
 
 fn check_dt(dt: f64) -> Result<(), EditError> {
     let is_sane = (1e-6..=60.0).contains(&dt);
-    if is_sane { Ok(()) } else { Err(EditError::BadNumber { name: "dt", value: dt, expected: "from 1e-6 to 60 s" }) }
+    if is_sane {
+        Ok(())
+    } else {
+        Err(EditError::BadNumber { name: "dt", value: dt, expected: "from 1e-6 to 60 s" })
+    }
 }
 
 /// The middle of what is drawn, so that positions are small numbers wherever the map lies.
@@ -321,4 +325,3 @@ impl CohortId {
 pub fn settings<const N: usize>(values: [(&str, f64); N]) -> BTreeMap<String, Value> {
     values.into_iter().map(|(key, value)| (key.to_owned(), Value::Number(value))).collect()
 }
-

@@ -248,7 +248,9 @@ pub enum EditError {
     #[error("not an edit log: {0}")]
     BadLog(String),
     /// A log whose edits lie in the past.
-    #[error("the log has an edit before step {edit}, and the crowd is at step {now}; replay it on the crowd that it began on")]
+    #[error(
+        "the log has an edit before step {edit}, and the crowd is at step {now}; replay it on the crowd that it began on"
+    )]
     LateLog {
         /// The edit's step.
         edit: u64,

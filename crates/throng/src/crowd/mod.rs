@@ -42,6 +42,7 @@ pub use timing::{StageTimes, Timings};
 #[cfg(feature = "scenario")]
 pub(crate) use agent::default_max_speed;
 pub(crate) use floor::{FARTHEST, is_within_reach};
+#[cfg(feature = "scenario")]
 pub(crate) use save::checksum;
 
 use crate::frame::Frame;
@@ -194,7 +195,11 @@ impl Crowd {
 
     /// Steers an agent: it wants this velocity, m/s, until the caller says otherwise, and still avoids others. `None` gives
     /// it back to its planner.
-    pub fn set_preferred_velocity(&mut self, agent: AgentId, velocity: Option<DVec2>) -> Result<(), EditError> {
+    pub fn set_preferred_velocity(
+        &mut self,
+        agent: AgentId,
+        velocity: Option<DVec2>,
+    ) -> Result<(), EditError> {
         self.apply(Edit::SetPreferredVelocity { agent, velocity }).map(drop)
     }
 

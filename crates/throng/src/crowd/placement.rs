@@ -105,8 +105,7 @@ impl Placement {
     fn fits(&self, ring: &[DVec2], radius: f64) -> bool {
         let low = ring.iter().copied().reduce(DVec2::min).unwrap_or_default();
         let size = ring.iter().copied().reduce(DVec2::max).unwrap_or_default() - low;
-        let inside =
-            Region::new(&boundary(&Map { walkable: vec![vec![ring.to_vec()]], ..Map::default() }));
+        let inside = Region::new(&boundary(&Map { walkable: vec![vec![ring.to_vec()]], ..Map::default() }));
         let part = |sample: usize| (sample as f64 + 0.5) / SAMPLES as f64;
         let within = (0..SAMPLES * SAMPLES)
             .map(|sample| low + size * DVec2::new(part(sample % SAMPLES), part(sample / SAMPLES)))

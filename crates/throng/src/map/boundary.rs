@@ -12,7 +12,7 @@ use i_overlay::core::overlay::{IntOverlayOptions, Overlay};
 use i_overlay::core::overlay_rule::OverlayRule;
 use i_overlay::i_float::int::point::IntPoint;
 use std::collections::{BTreeMap, HashMap};
-pub(crate) use throng_core::geom::double::{closest_on_segment, cross, distance_to_segment, winds_around};
+pub(crate) use throng_core::geom::double::{closest_on_segment, distance_to_segment, winds_around};
 pub use throng_core::geom::double::{edges, signed_area};
 
 /// A polygon: its outer ring, then its holes.
@@ -106,6 +106,7 @@ pub(crate) fn free_polygons(plan: &Map, outline: &Polygon) -> Vec<Polygon> {
 }
 
 /// The part of a ring that is free, m².
+#[cfg(feature = "scenario")]
 pub(crate) fn free_area(plan: &Map, ring: &Vec<DVec2>) -> f64 {
     let mut grid = Grid::default();
     let area = solid(std::iter::once(ring), &mut grid);

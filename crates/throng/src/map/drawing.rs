@@ -1,11 +1,8 @@
 //! Floor plans from files: WKT, GeoJSON, DXF.
 
-use super::{Drawing, wkt};
-#[cfg(feature = "dxf")]
-use super::{Polygon, signed_area, winds_around};
-#[cfg(feature = "dxf")]
+use super::{Drawing, Polygon, dxf, signed_area, winds_around, wkt};
 use glam::DVec2;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Reads a drawing by the ending of its name.
@@ -21,45 +18,30 @@ pub(crate) fn load(path: &Path) -> Result<Drawing, String> {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    read_text(path).map_err(|error| format!("cannot be read: {}: {error}", path.display()))
+    read_text(path).map_err(|error| unreadable(path, &error))
 }
 
-#[cfg(not(feature = "dxf"))]
-fn dxf(_path: &Path) -> Result<Drawing, String> {
-    Err("is a DXF drawing, which this build cannot read: build with `--features dxf`, or convert it to WKT"
-        .into())
+fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot be read: {}: {error}", path.display())
 }
 
 /// Closed polylines are areas, a ring inside another one its hole; open polylines and lines are walls.
 ///
 /// Where a layer is called walkable, as JuPedSim's drawings have it, only layers that speak of the walkable area,
 /// obstacles, holes or walls count; the others hold starts, exits and notes.
-#[cfg(feature = "dxf")]
 fn dxf(path: &Path) -> Result<Drawing, String> {
-    use ::dxf::entities::EntityType;
-    let read = ::dxf::Drawing::load_file(path.to_string_lossy().as_ref());
-    let file = read.map_err(|error| format!("cannot be read as DXF: {}: {error}", path.display()))?;
+    let bytes = read_bytes(path).map_err(|error| unreadable(path, &error))?;
+    let entities = dxf::parse(&bytes).map_err(|error| format!("is not valid DXF: {error}"))?;
     let (mut rings, mut lines) = (Vec::new(), Vec::new());
     let speaks_of =
         |layer: &str, words: &[&str]| words.iter().any(|word| layer.to_lowercase().contains(word));
-    let sorted = file.entities().any(|entity| speaks_of(&entity.common.layer, &["walkable"]));
-    for entity in file.entities() {
-        if sorted && !speaks_of(&entity.common.layer, &["walkable", "obstacle", "hole", "wall"]) {
+    let sorted = entities.iter().any(|entity| speaks_of(&entity.layer, &["walkable"]));
+    for entity in entities {
+        if sorted && !speaks_of(&entity.layer, &["walkable", "obstacle", "hole", "wall"]) {
             continue;
         }
-        let (points, closed) = match &entity.specific {
-            EntityType::LwPolyline(line) => {
-                (line.vertices.iter().map(|v| DVec2::new(v.x, v.y)).collect::<Vec<_>>(), line.is_closed())
-            }
-            EntityType::Polyline(line) => {
-                (line.vertices().map(|v| DVec2::new(v.location.x, v.location.y)).collect(), line.is_closed())
-            }
-            EntityType::Line(line) => {
-                (vec![DVec2::new(line.p1.x, line.p1.y), DVec2::new(line.p2.x, line.p2.y)], false)
-            }
-            _ => continue,
-        };
-        if closed || (points.len() > 3 && points.first() == points.last()) {
+        let points = entity.points;
+        if entity.closed || (points.len() > 3 && points.first() == points.last()) {
             rings.push(points);
         } else {
             lines.push(points);
@@ -69,7 +51,6 @@ fn dxf(path: &Path) -> Result<Drawing, String> {
 }
 
 /// Sorts rings into polygons with holes: a ring inside an odd number of others is a hole of the smallest of them.
-#[cfg(feature = "dxf")]
 fn nested(rings: Vec<Vec<DVec2>>) -> Vec<Polygon> {
     let area = |index: usize| signed_area(&rings[index]).abs();
     let around = |index: usize| {
@@ -90,26 +71,20 @@ fn nested(rings: Vec<Vec<DVec2>>) -> Vec<Polygon> {
     outer.iter().map(polygon).collect()
 }
 
-/// A text larger than this is a mistake, such as a device file.
+/// A file larger than this is a mistake, such as a device file.
 const LARGEST_FILE: u64 = 1 << 30;
 
 /// A text file of a sane size.
-pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    std::fs::File::open(path)?.take(LARGEST_FILE + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST_FILE {
-        return Err(std::io::Error::other("larger than 1 GiB"));
-    }
-    Ok(text)
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_bytes(path)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[cfg(not(feature = "dxf"))]
-    fn dxf_names_its_feature() {
-        assert!(load(Path::new("plan.dxf")).unwrap_err().contains("--features dxf"));
+fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(io::Error::other("larger than 1 GiB"));
     }
+    Ok(bytes)
 }

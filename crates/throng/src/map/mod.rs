@@ -2,6 +2,7 @@
 
 mod boundary;
 pub(crate) mod drawing;
+mod dxf;
 #[cfg(feature = "scenario")]
 mod geojson;
 mod region;
@@ -10,11 +11,12 @@ pub(crate) mod wkt;
 pub use boundary::{Boundary, Polygon, boundary, edges, signed_area};
 pub use region::Region;
 
+#[cfg(feature = "scenario")]
 pub(crate) use drawing::read_text;
+#[cfg(feature = "scenario")]
+pub(crate) use {boundary::free_area, throng_core::geom::double::cross};
 
-pub(crate) use boundary::{
-    clean_polygons, cross, free_area, grown, winds_around, without_repeats, without_repeats_open,
-};
+pub(crate) use boundary::{clean_polygons, grown, winds_around, without_repeats, without_repeats_open};
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
@@ -185,7 +187,7 @@ impl Map {
         Map::from_drawing(wkt::parse(text).map_err(MapError::Wkt)?)
     }
 
-    /// A map from a file: well-known text (`.wkt`), and with the features `scenario` and `dxf` also `.geojson` and `.dxf`.
+    /// A map from a file: well-known text (`.wkt`), a drawing (`.dxf`), and with the feature `scenario` also `.geojson`.
     pub fn open(path: impl AsRef<std::path::Path>) -> Result<Map, MapError> {
         let path = path.as_ref();
         let failed = |reason: String| MapError::File { path: path.display().to_string(), reason };
@@ -242,12 +244,12 @@ impl Map {
     }
 }
 
-fn check_corners(
-    corners: impl IntoIterator<Item = DVec2>,
-    what: &str,
-    least: usize,
-) -> Result<(), MapError> {
+fn check_corners(corners: impl IntoIterator<Item = DVec2>, what: &str, least: usize) -> Result<(), MapError> {
     let mut count = 0;
     let is_sane = corners.into_iter().inspect(|_| count += 1).all(crate::crowd::is_within_reach);
-    if is_sane && count >= least { Ok(()) } else { Err(MapError::Corners { what: what.into(), corners: least }) }
+    if is_sane && count >= least {
+        Ok(())
+    } else {
+        Err(MapError::Corners { what: what.into(), corners: least })
+    }
 }

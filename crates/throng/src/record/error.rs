@@ -14,6 +14,16 @@ pub enum RecordError {
         /// As given.
         path: PathBuf,
     },
+    /// The build cannot write or read the format.
+    #[error(
+        "cannot open `{path}`: this build has no such files: build with `--features {feature}`, or use .csv"
+    )]
+    NotBuilt {
+        /// As given.
+        path: PathBuf,
+        /// The feature that the build lacks.
+        feature: &'static str,
+    },
     /// A frame rate or a step that no file can have.
     #[error("cannot record `{path}`: {key} is {value}, and must be a finite number above 0")]
     BadRate {
@@ -118,33 +128,5 @@ fn hint(kind: io::ErrorKind, path: &Path) -> String {
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Fault {
         Fault::Io(error)
-    }
-}
-
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Fault {
-        use rusqlite::ErrorCode;
-        let kind = match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => io::ErrorKind::StorageFull,
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => io::ErrorKind::PermissionDenied,
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                return Fault::content("another program keeps it locked; close that program");
-            }
-            Some(ErrorCode::NotADatabase) => return Fault::content("it is not an SQLite file"),
-            _ => return Fault::Content(error.to_string()),
-        };
-        Fault::Io(io::Error::new(kind, error))
-    }
-}
-
-impl From<parquet::errors::ParquetError> for Fault {
-    fn from(error: parquet::errors::ParquetError) -> Fault {
-        match error {
-            parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-                Ok(error) => Fault::Io(*error),
-                Err(other) => Fault::Content(other.to_string()),
-            },
-            other => Fault::Content(other.to_string()),
-        }
     }
 }

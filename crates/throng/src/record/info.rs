@@ -128,8 +128,8 @@ fn goal_point(scenario: &Scenario, goal: Goal) -> DVec2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Geometry;
     use crate::map::Map;
+    use crate::record::Geometry;
     use crate::scenario::{AgentStart, Cohort, Pipeline};
     use std::collections::BTreeMap;
 

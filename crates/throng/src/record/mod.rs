@@ -14,8 +14,10 @@ mod csv;
 mod error;
 mod geometry;
 mod info;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod read;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod text;
 
@@ -29,12 +31,12 @@ pub use throng_core::world::{Mover, MoverState};
 use crate::frame::Frame;
 use crate::simulation::Simulation;
 use error::Fault;
+use read::Builder;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
 
 /// Frames a second where nobody asks for another rate: enough for smooth trails, and PedPy's measures are stable there.
 const DEFAULT_FPS: f64 = 10.0;
@@ -172,24 +174,55 @@ impl Rows<'_> {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Format {
-    Sqlite,
-    Text,
-    Csv,
-    Parquet,
+/// What a file can be, and who writes, continues and reads it.
+struct Format {
+    extensions: &'static [&'static str],
+    create: fn(&Path, &RunInfo, f64) -> Result<Box<dyn Sink>, Fault>,
+    resume: fn(&Path, &RunInfo, f64, &RecordPosition) -> Result<Box<dyn Sink>, Fault>,
+    read: fn(&Path, &mut Builder) -> Result<(), Fault>,
 }
 
+const FORMATS: &[Format] = &[
+    #[cfg(feature = "sqlite")]
+    Format {
+        extensions: &["sqlite", "db"],
+        create: |path, info, fps| Ok(Box::new(sqlite::Sqlite::create(path, info, fps)?)),
+        resume: |path, info, _, position| Ok(Box::new(sqlite::Sqlite::resume(path, info, position)?)),
+        read: sqlite::read,
+    },
+    Format {
+        extensions: &["txt"],
+        create: |path, info, fps| Ok(Box::new(text::Text::create(path, info, fps)?)),
+        resume: |path, info, fps, position| Ok(Box::new(text::Text::resume(path, info, fps, position)?)),
+        read: text::read,
+    },
+    Format {
+        extensions: &["csv"],
+        create: |path, info, _| Ok(Box::new(csv::Csv::create(path, info)?)),
+        resume: |path, info, _, position| Ok(Box::new(csv::Csv::resume(path, info, position)?)),
+        read: csv::read,
+    },
+    #[cfg(feature = "parquet")]
+    Format {
+        extensions: &["parquet"],
+        create: |path, info, fps| Ok(Box::new(parquet::Parquet::create(path, info, fps)?)),
+        resume: |_, _, _, _| Err(parquet::is_complete()),
+        read: parquet::read,
+    },
+];
+
+/// Extensions that need a feature of the build.
+const FEATURES: [(&str, &str); 3] = [("sqlite", "sqlite"), ("db", "sqlite"), ("parquet", "parquet")];
+
 impl Format {
-    fn of(path: &Path) -> Result<Format, RecordError> {
+    fn of(path: &Path) -> Result<&'static Format, RecordError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        match extension.to_ascii_lowercase().as_str() {
-            "sqlite" | "db" => Ok(Format::Sqlite),
-            "txt" => Ok(Format::Text),
-            "csv" => Ok(Format::Csv),
-            "parquet" => Ok(Format::Parquet),
-            _ => Err(RecordError::UnknownFormat { path: path.to_owned() }),
-        }
+        let extension = extension.to_ascii_lowercase();
+        let found = FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()));
+        found.ok_or_else(|| match FEATURES.iter().find(|(needs, _)| *needs == extension) {
+            Some((_, feature)) => RecordError::NotBuilt { path: path.to_owned(), feature },
+            None => RecordError::UnknownFormat { path: path.to_owned() },
+        })
     }
 }
 
@@ -209,7 +242,7 @@ impl Recorder {
         let format = Format::of(path)?;
         let stride = stride(path, info.dt, options)?;
         let fps = true_fps(info.dt, stride);
-        let sink = create_sink(format, path, info, fps).map_err(|fault| fault.on_write(path))?;
+        let sink = (format.create)(path, info, fps).map_err(|fault| fault.on_write(path))?;
         let position = RecordPosition {
             frames: 0,
             rows: 0,
@@ -239,7 +272,7 @@ impl Recorder {
         let stride = stride(path, info.dt, options)?;
         let fps = true_fps(info.dt, stride);
         let sink = check_stride(stride, position)
-            .and_then(|()| resume_sink(format, path, info, fps, position))
+            .and_then(|()| (format.resume)(path, info, fps, position))
             .map_err(|fault| fault.on_resume(path))?;
         Ok(Recorder::over(path, sink, fps, position.clone()))
     }
@@ -365,35 +398,6 @@ impl Drop for Recorder {
     }
 }
 
-fn create_sink(format: Format, path: &Path, info: &RunInfo, fps: f64) -> Result<Box<dyn Sink>, Fault> {
-    Ok(match format {
-        Format::Sqlite => Box::new(sqlite::Sqlite::create(path, info, fps)?),
-        Format::Text => Box::new(text::Text::create(path, info, fps)?),
-        Format::Csv => Box::new(csv::Csv::create(path, info)?),
-        Format::Parquet => Box::new(parquet::Parquet::create(path, info, fps)?),
-    })
-}
-
-fn resume_sink(
-    format: Format,
-    path: &Path,
-    info: &RunInfo,
-    fps: f64,
-    position: &RecordPosition,
-) -> Result<Box<dyn Sink>, Fault> {
-    Ok(match format {
-        Format::Sqlite => Box::new(sqlite::Sqlite::resume(path, info, position)?),
-        Format::Text => Box::new(text::Text::resume(path, info, fps, position)?),
-        Format::Csv => Box::new(csv::Csv::resume(path, info, position)?),
-        Format::Parquet => {
-            return Err(Fault::content(
-                "a parquet file is complete once its index is written; record long runs that may be \
-                 interrupted as .sqlite or .csv",
-            ));
-        }
-    })
-}
-
 /// How many steps lie between written frames.
 fn stride(path: &Path, dt: f64, options: RecordOptions) -> Result<u64, RecordError> {
     let checked = |key, value: f64| {
@@ -431,5 +435,5 @@ fn check_stride(stride: u64, position: &RecordPosition) -> Result<(), Fault> {
     )))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet", feature = "sqlite"))]
 mod tests;

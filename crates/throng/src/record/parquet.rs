@@ -9,12 +9,14 @@ use super::{RecordPosition, Rows, RunInfo, Sink};
 use parquet::basic::Compression;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int64Type};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use std::fs::File;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -140,6 +142,14 @@ impl Sink for Parquet {
         self.writer.finish()?;
         Ok(())
     }
+}
+
+/// Why a file cannot be continued.
+pub(super) fn is_complete() -> Fault {
+    Fault::content(
+        "a parquet file is complete once its index is written; record long runs that may be interrupted as .sqlite \
+         or .csv",
+    )
 }
 
 /// Reads a file.
@@ -307,5 +317,17 @@ impl Names {
         self.texts.clear();
         self.texts.extend(values.iter().map(|value| String::from_utf8_lossy(value.data()).into_owned()));
         Ok(self.texts.len())
+    }
+}
+
+impl From<ParquetError> for Fault {
+    fn from(error: ParquetError) -> Fault {
+        match error {
+            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(error) => Fault::Io(*error),
+                Err(other) => Fault::Content(other.to_string()),
+            },
+            other => Fault::Content(other.to_string()),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A recorded run, read back: ours in all four formats, JuPedSim's databases, PedPy's texts.
 
 use super::error::Fault;
-use super::{CohortInfo, Format, RecordError, RunInfo, csv, parquet, sqlite, text, tidy};
+use super::{CohortInfo, Format, RecordError, RunInfo, tidy};
 use glam::DVec2;
 use std::collections::HashMap;
 use std::path::Path;
@@ -123,12 +123,7 @@ impl Run {
 /// Reads a run, in the format that the file's name says.
 pub fn open_run(path: impl AsRef<Path>) -> Result<Run, RecordError> {
     let path = path.as_ref();
-    let read = match Format::of(path)? {
-        Format::Sqlite => sqlite::read,
-        Format::Text => text::read,
-        Format::Csv => csv::read,
-        Format::Parquet => parquet::read,
-    };
+    let read = Format::of(path)?.read;
     let mut builder = Builder::default();
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     read(path, &mut builder).and_then(|()| builder.build(&name)).map_err(|fault| fault.on_read(path))

@@ -7,10 +7,11 @@ use super::error::Fault;
 use super::geometry::Geometry;
 use super::read::{Builder, FootprintRow, GeometrySpan};
 use super::{RecordPosition, Row, Rows, RunInfo, Sink};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
-use std::fs::File;
-use std::path::{Path, PathBuf};
 use crate::frame::Frame;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 use throng_core::world::{Planted, Side};
 
 const SCHEMA: &str = "
@@ -401,6 +402,21 @@ fn geometry_spans(db: &Connection) -> Result<Vec<GeometrySpan>, Fault> {
         }
     }
     Ok(spans)
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
+        let kind = match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => io::ErrorKind::StorageFull,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => io::ErrorKind::PermissionDenied,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                return Fault::content("another program keeps it locked; close that program");
+            }
+            Some(ErrorCode::NotADatabase) => return Fault::content("it is not an SQLite file"),
+            _ => return Fault::Content(error.to_string()),
+        };
+        Fault::Io(io::Error::new(kind, error))
+    }
 }
 
 #[cfg(test)]

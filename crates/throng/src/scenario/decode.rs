@@ -1,11 +1,11 @@
 //! Reads a document into the file's types, and says in plain words where that fails.
 
 use super::document::Document;
-use crate::map::{Drawing, drawing};
 use super::error::{Report, ScenarioError, known};
 use super::file::{MapFile, Point, ScenarioFile};
 use super::path::KeyPath;
 use crate::map::wkt;
+use crate::map::{Drawing, drawing};
 use std::path::Path;
 
 /// Reads the tree into the file's types.

@@ -39,15 +39,14 @@ pub use schema::schema;
 pub(crate) use error::closest;
 
 use crate::catalog::{self, Ability};
-use crate::map::{self, Map, boundary};
 pub use crate::map::Link;
+use crate::map::{self, Map, boundary};
 pub use crate::pipeline::{Pipeline, Settings};
 use document::Document;
 use glam::DVec2;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-
 
 /// How many agents of a cohort are tried for walls in their straight way.
 const TRIED: usize = 20;
@@ -95,8 +94,8 @@ impl Scenario {
     /// Reads a scenario file and changes it before it is checked.
     pub fn open_with(path: impl AsRef<Path>, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
         let path = path.as_ref();
-        let text =
-            map::read_text(path).map_err(|reason| ScenarioError::Unreadable { path: path.to_owned(), reason })?;
+        let text = map::read_text(path)
+            .map_err(|reason| ScenarioError::Unreadable { path: path.to_owned(), reason })?;
         Scenario::parse_with(&text, &path.display().to_string(), path.parent(), overrides)
     }
 

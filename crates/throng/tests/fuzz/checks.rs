@@ -1,11 +1,11 @@
 //! What must hold of a case, whatever it is.
 
-use crate::draws::Draws;
+use super::draws::Draws;
 use glam::{DVec2, Vec2};
 use std::collections::BTreeMap;
 use throng::checkpoint::Checkpoint;
-use throng::metrics::Metrics;
 use throng::map::{Region, boundary};
+use throng::metrics::Metrics;
 use throng::{Scenario, Simulation};
 use throng_core::geom::det;
 use throng_core::space::Wall;

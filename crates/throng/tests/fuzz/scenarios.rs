@@ -1,6 +1,6 @@
 //! Random scenario files: valid ones, nearly valid ones, and such as nobody would write.
 
-use crate::draws::Draws;
+use super::draws::Draws;
 use std::fmt::Write;
 use throng::catalog::{self, Stage};
 use throng::params::{Kind, Value};

@@ -1,7 +1,7 @@
 //! Random states of the world itself, past every check of a scenario file: what a caller of the core crates can do.
 
-use crate::checks::Verdict;
-use crate::draws::Draws;
+use super::checks::Verdict;
+use super::draws::Draws;
 use glam::{DVec2, Vec2};
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::params::Params;

@@ -11,8 +11,8 @@ use std::fmt::Write;
 use std::time::Instant;
 use throng::geom::segments_meet;
 use throng::metrics::Metrics;
-use throng::scenario::Overrides;
 use throng::planning::TaskRecord;
+use throng::scenario::Overrides;
 use throng::{Scenario, Simulation, builtin};
 
 const TABLE: &str = "Scenarios: runs in which all arrive in time and nobody collides";

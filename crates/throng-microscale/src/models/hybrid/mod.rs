@@ -194,8 +194,9 @@ impl Hybrid {
         weights
     }
 
-    /// Finds what is left of the way from where the agent stands, or from everywhere in the field.
-    #[inline(always)]
+    /// Finds what is left of the way from where the agent stands, or from everywhere in the field. Not inlined: it is long,
+    /// and called to choose and to show.
+    #[inline(never)]
     fn solve<S: Simd>(
         &self,
         simd: S,
@@ -207,12 +208,17 @@ impl Hybrid {
     ) {
         let perception = &mut around.perception;
         let company = scene.mates(ego.row).map(|mates| Company::of(mates, ego.position));
-        perception.weigh(simd, weights, speed, company);
         let distance = scene.intents.aim[ego.row].distance(ego.position);
         // Also those that do not face the agent: within a doorway the walls beside it are still in the way.
         let walls = self.reach().walls(scene.view, ego);
-        perception.add_walls(simd, walls, ego.position, ego.radius, distance);
-        perception.solve(simd, distance, whole);
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                perception.weigh(simd, weights, speed, company);
+                perception.add_walls(simd, walls, ego.position, ego.radius, distance);
+                perception.solve(simd, distance, whole);
+            },
+        );
     }
 
     /// Whether a wall crosses the straight way to the next stop within the field: not all who plan routes mind walls.

@@ -3,11 +3,11 @@
 use super::cohorts::{Draft, Target};
 use super::settle::{Chance, Lasting, goals};
 use super::{Checker, LONGEST_TIME};
+use crate::map::bounds;
+use crate::map::{self, Map};
 use crate::scenario::error::known;
 use crate::scenario::file::{EventFile, NamedObstacle, RetargetFile};
 use crate::scenario::path::KeyPath;
-use crate::map::bounds;
-use crate::map::{self, Map};
 use crate::scenario::{Action, Cohort, Event};
 use glam::DVec2;
 use std::collections::BTreeSet;

@@ -2,11 +2,11 @@
 
 use super::values::{show, within_reach};
 use super::{Checker, FARTHEST};
-use crate::map::Map;
-use crate::scenario::file::ObstacleFile;
 use crate::map;
-use crate::scenario::path::KeyPath;
+use crate::map::Map;
 use crate::map::wkt;
+use crate::scenario::file::ObstacleFile;
+use crate::scenario::path::KeyPath;
 use glam::DVec2;
 use std::collections::BTreeSet;
 use throng_core::params::Limit;

@@ -1,8 +1,8 @@
 //! Fuzzing: scenario files, broken texts and raw states by the thousand. A case is a seed, and its seed replays it:
 //!
 //! ```text
-//! THRONG_FUZZ_SEED=123 cargo test --release --test fuzz -- --nocapture replay
-//! cargo test --release --test fuzz -- --ignored --nocapture       # a million cases
+//! THRONG_FUZZ_SEED=123 cargo test --release -p throng --all-features --test all -- --nocapture fuzz::replay
+//! cargo test --release -p throng --all-features --test all -- --ignored --nocapture fuzz       # a million cases
 //! ```
 
 mod checks;

@@ -1,0 +1,9 @@
+//! The tests of the crate as a whole, in one program: to link one for each file takes longer than to run them.
+
+mod common;
+mod json;
+mod newcomer;
+mod plan;
+mod survival;
+mod sweep;
+mod trouble;

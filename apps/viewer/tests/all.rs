@@ -1,0 +1,4 @@
+//! The tests of the crate as a whole, in one program: to link one for each file takes longer than to run them.
+
+mod page;
+mod socket;

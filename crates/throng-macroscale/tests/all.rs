@@ -1,0 +1,11 @@
+//! The tests of the crate as a whole, in one program: to link one for each file takes longer than to run them.
+
+mod common;
+mod domains;
+mod dynamic_navmesh;
+mod map_field;
+mod multi_domain;
+mod navmesh;
+mod search;
+mod visibility_graph;
+mod ways;

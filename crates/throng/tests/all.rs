@@ -1,0 +1,19 @@
+//! The tests of the crate as a whole, in one program: to link one for each file takes longer than to run them.
+
+mod breaks_others;
+mod contract;
+mod crowd;
+mod density;
+mod events;
+mod floor_plan;
+mod footsteps;
+mod fuzz;
+mod groups;
+mod hybrid;
+mod map_field;
+mod multi_domain;
+mod regressions;
+mod room;
+mod scenario;
+mod steering;
+mod visibility_graph;
