@@ -1,4 +1,4 @@
-//! Ways that are kept by goal: what models have in common that find them between walls for bodies of one radius.
+//! Trees of shortest paths that are kept by goal: what planners have in common that find them between walls for bodies of one radius.
 //!
 //! Free space is worked out for each class of radii when the map changes (`View::map_version`), the ways to a goal when
 //! somebody first needs them. Each step asks anew from where an agent stands, so whoever was pushed off its way has
@@ -216,7 +216,7 @@ impl<R: Roadmap> ByGoal<R> {
         let mut missing: Vec<(Key, usize)> = keys.filter(|(key, _)| !self.trees.contains_key(key)).collect();
         missing.sort_unstable();
         missing.dedup_by_key(|(key, _)| *key);
-        missing.truncate(self.make_room(&missing));
+        missing.truncate(self.evict(&missing));
         let tree = |&(key, row): &(Key, usize)| {
             let tree = self.roadmap(key.radius)?.tree(goals(view, row));
             Some((key, Kept { tree, used: LastUsed::default() }))
@@ -226,7 +226,7 @@ impl<R: Roadmap> ByGoal<R> {
     }
 
     /// Forgets trees where new ones would be too many. Returns for how many of them there is room, one at least.
-    fn make_room(&mut self, missing: &[(Key, usize)]) -> usize {
+    fn evict(&mut self, missing: &[(Key, usize)]) -> usize {
         let size = |key: Key| self.roadmap(key.radius).map_or(0, |roadmap| roadmap.size(None));
         let sizes: Vec<usize> = missing.iter().map(|&(key, _)| size(key)).collect();
         let wanted: usize = sizes.iter().sum();

@@ -54,7 +54,7 @@ pub struct DynamicNavmeshPlanner {
     maps: Cached<Maps>,
     routes: Routes,
     /// By row, in this step.
-    next: Vec<Next>,
+    next: Vec<Following>,
     changes: Vec<(u32, RouteChange)>,
     unreachable: Vec<u32>,
 }
@@ -86,7 +86,7 @@ struct Map {
 
 /// What a row does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Next {
+enum Following {
     /// It waits until its time has come, or for good.
     Stay,
     /// To where its way ends.
@@ -124,8 +124,8 @@ impl Macroscale for DynamicNavmeshPlanner {
         let route = navigator.route(view, row);
         let next = match navigator.next(view, row) {
             // What it would look for is not known yet: as far as it has a route, it goes on.
-            Next::Look if leads_to_goal(view, row, route) => {
-                route.ahead().first().map_or(Next::Stay, |&at| Next::Through(route.next, at))
+            Following::Look if leads_to_goal(view, row, route) => {
+                route.ahead().first().map_or(Following::Stay, |&at| Following::Through(route.next, at))
             }
             next => next,
         };
@@ -185,7 +185,7 @@ impl DynamicNavmeshPlanner {
         rows.map(|row| navigator.next(view, row)).collect_into_vec(&mut self.next);
         for (row, &next) in self.next.iter().enumerate() {
             let slot = view.agents.slot[row];
-            if let Next::Through(stop, _) = next
+            if let Following::Through(stop, _) = next
                 && stop != self.routes.of(slot).next
             {
                 self.changes.push((slot, RouteChange::Next(stop)));
@@ -197,7 +197,8 @@ impl DynamicNavmeshPlanner {
     /// Gives a route to all who look, by what everybody has published before this step.
     fn look_ahead(&mut self, view: View<'_>, out: &mut Intents) {
         self.unreachable.clear();
-        let looks: Vec<usize> = (0..view.agents.len()).filter(|&row| self.next[row] == Next::Look).collect();
+        let looks: Vec<usize> =
+            (0..view.agents.len()).filter(|&row| self.next[row] == Following::Look).collect();
         let maps = self.maps.get_mut();
         let navigator = Navigator { params: &self.params, maps, routes: &self.routes };
         for map in &navigator.maps.all {
@@ -213,7 +214,8 @@ impl DynamicNavmeshPlanner {
                 let to = match stops {
                     Some(stops) => {
                         let is_end = stops.len() == 1;
-                        let next = if is_end { Next::End(stops[0]) } else { Next::Through(0, stops[0]) };
+                        let next =
+                            if is_end { Following::End(stops[0]) } else { Following::Through(0, stops[0]) };
                         head(view, row, next, out);
                         RouteChange::Stops(stops)
                     }
@@ -270,28 +272,28 @@ impl<'a> Navigator<'a> {
         self.maps.of(view.planned_radius(row)).map(|map| &map.fine)
     }
 
-    fn next(&self, view: View<'_>, row: usize) -> Next {
+    fn next(&self, view: View<'_>, row: usize) -> Following {
         if waits(view, row) {
-            return Next::Stay;
+            return Following::Stay;
         }
         let (from, target) = (view.position(row), target(view, row));
-        let Some(map) = self.map(view, row) else { return Next::End(target.aim) };
+        let Some(map) = self.map(view, row) else { return Following::End(target.aim) };
         let near = from.distance(target.reach) <= self.params.all.polygon;
         if target.reach == from || near && map.is_clear(from, target.reach) {
-            return Next::End(target.aim);
+            return Following::End(target.aim);
         }
         let route = self.route(view, row);
         if !leads_to_goal(view, row, route) || due(view, row, self.params.of(view, row).attention) {
-            return Next::Look;
+            return Following::Look;
         }
         let stop = |index: u32| route.stops.get(index as usize).copied();
         let passed = |at: Vec2| from.distance(at) <= PASSED;
         let ahead = stop(route.next).filter(|&at| passed(at)).and_then(|_| stop(route.next + 1));
         match (ahead.filter(|&at| map.is_clear(from, at)), stop(route.next)) {
-            (Some(at), _) => Next::Through(route.next + 1, at),
-            (None, Some(at)) if map.is_clear(from, at) => Next::Through(route.next, at),
+            (Some(at), _) => Following::Through(route.next + 1, at),
+            (None, Some(at)) if map.is_clear(from, at) => Following::Through(route.next, at),
             // It was pushed to where it does not see its way.
-            _ => Next::Look,
+            _ => Following::Look,
         }
     }
 
@@ -354,18 +356,18 @@ impl<'a> Navigator<'a> {
 }
 
 /// Writes the velocity of a row, and where it leads.
-fn head(view: View<'_>, row: usize, next: Next, out: &mut Intents) {
+fn head(view: View<'_>, row: usize, next: Following, out: &mut Intents) {
     let (velocity, aim) = next.velocity(view, row);
     (out.vx[row], out.vy[row], out.aim[row]) = (velocity.x, velocity.y, aim);
 }
 
-impl Next {
+impl Following {
     /// The velocity, and the place that it leads to.
     fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
         match self {
-            Next::End(place) => (to_end(view, row, place), place),
-            Next::Through(_, place) => (through(view, row, place), place),
-            Next::Stay | Next::Look => (Vec2::ZERO, view.position(row)),
+            Following::End(place) => (to_end(view, row, place), place),
+            Following::Through(_, place) => (through(view, row, place), place),
+            Following::Stay | Following::Look => (Vec2::ZERO, view.position(row)),
         }
     }
 }

@@ -8,7 +8,7 @@ use glam::{DVec2, Vec2};
 use throng_core::geom::double::distance_to_segment;
 use throng_core::space::{Buckets, Wall};
 
-/// What a body may lack of its radius, as a share of it. Ways touch walls by design, and rounding must not close them.
+/// What a body may lack of its radius, as a share of it. Paths touch walls by design, and rounding must not close them.
 const SLACK: f64 = 0.005;
 /// What a body may lack of its radius and still be as free as one that lacks nothing, as a share of it. Less than the
 /// slack of tangents (`visibility_graph/nodes.rs`): whoever lacks more may be on no tangent at all, and takes any way that is clear.
@@ -172,13 +172,13 @@ impl Space {
 
     /// A wall that a straight way comes too near to, see [`Space::is_clear`]; the first one from its beginning, roughly.
     pub fn blocker(&self, from: DVec2, to: DVec2, keep: f64) -> Option<u32> {
-        let way = Way::new(from, to);
+        let way = Sweep::new(from, to);
         self.first_along(from, to, |wall| way.is_blocked(&self.walls[wall as usize], keep))
     }
 
     /// Whether a certain wall is in a way.
     pub fn blocks(&self, wall: u32, from: DVec2, to: DVec2, keep: f64) -> bool {
-        Way::new(from, to).is_blocked(&self.walls[wall as usize], keep)
+        Sweep::new(from, to).is_blocked(&self.walls[wall as usize], keep)
     }
 
     /// The first wall that is wanted among those that are listed in the cells along a way.
@@ -221,18 +221,18 @@ fn span(low: f64, high: f64, cells: usize) -> std::ops::Range<usize> {
 }
 
 /// A straight way, ready to be held against walls.
-struct Way {
+struct Sweep {
     from: DVec2,
     to: DVec2,
     along: DVec2,
     length: f64,
 }
 
-impl Way {
-    fn new(from: DVec2, to: DVec2) -> Way {
+impl Sweep {
+    fn new(from: DVec2, to: DVec2) -> Sweep {
         let length = from.distance(to);
         let along = if length > 0.0 { (to - from) / length } else { DVec2::ZERO };
-        Way { from, to, along, length }
+        Sweep { from, to, along, length }
     }
 
     fn is_blocked(&self, wall: &Segment, keep: f64) -> bool {

@@ -1,4 +1,4 @@
-//! Ways over the map field: through doors that are much narrower than its cells, and against the visibility graph.
+//! PathTree over the map field: through doors that are much narrower than its cells, and against the visibility graph.
 
 use crate::common::oracle::route_clearance;
 use crate::common::{Walker, block, length, obstacle, outline, routes, row, world};

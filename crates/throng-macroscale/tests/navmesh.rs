@@ -8,7 +8,7 @@ use glam::{DVec2, Vec2};
 use proptest::prelude::*;
 use std::time::Instant;
 use throng_core::space::Wall;
-use throng_macroscale::navmesh::{Ground, Link, Mesh, MeshError, Search, Settings, Terrain, Ways};
+use throng_macroscale::navmesh::{Ground, Link, Mesh, MeshError, PathTree, Search, Settings, Terrain};
 use throng_macroscale::{Navmesh, VisibilityGraph};
 
 fn wide(ring: &[Vec2]) -> Vec<DVec2> {
@@ -27,7 +27,7 @@ fn shortest(mesh: &Mesh, from: DVec2, to: DVec2) -> f64 {
         assert!((walked - way.length).abs() < 1e-6, "{walked} m of stops for {} m", way.length);
         way.length
     });
-    let ways = Ways::new(mesh, &[to]);
+    let ways = PathTree::new(mesh, &[to]);
     let other = ways.heading(mesh, from, 0.0).map_or(f64::INFINITY, |heading| heading.length);
     assert!(
         found == other || (found - other).abs() < 1e-6,

@@ -4,7 +4,7 @@ use super::Tuning;
 use super::order::{Chain, Level};
 use crate::domain::grid::{self, Grid, GridError};
 use crate::domain::space_time::{Clearance, Jump};
-use crate::navmesh::{self, Mesh, MeshError, Terrain, Ways};
+use crate::navmesh::{self, Mesh, MeshError, PathTree, Terrain};
 use glam::DVec2;
 use throng_core::space::Wall;
 
@@ -80,10 +80,10 @@ impl Atlas {
 
     /// The shortest ways to a goal, where a chain leads from the static mesh to space-time: what the one knows of distances
     /// guides the other.
-    pub(super) fn ways(&self, chain: &Chain, goal: DVec2) -> Option<Ways> {
+    pub(super) fn ways(&self, chain: &Chain, goal: DVec2) -> Option<PathTree> {
         let guides = chain.first == Level::Navmesh && chain.last() == Level::SpaceTime;
         let mesh = self.mesh().filter(|_| guides && self.jumps.is_empty())?;
-        Some(Ways::new(mesh, &[goal]))
+        Some(PathTree::new(mesh, &[goal]))
     }
 
     /// The static mesh, where the chain has one.

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::order::Level;
-use super::planner::{Planner, Stretch};
+use super::planner::{ChainPlanner, Stretch};
 use crate::domain::space_time::Goal;
 use crate::waypoints::Legs;
 use glam::DVec2;
@@ -33,7 +33,7 @@ struct Progress {
 /// After so many legs in a row without a plan there is none: the last had 64 times the budget of the first.
 const MOST_JOINS: u32 = 6;
 
-impl Planner<'_> {
+impl ChainPlanner<'_> {
     /// Plans from waypoint to waypoint in one domain, or in one around the plan of another.
     pub fn plan_legs(&mut self, levels: &[Level], way: &[DVec2]) -> Vec<Outcome> {
         let mut legs = Legs::along(way, self.tuning().leg);

@@ -18,7 +18,7 @@ use crate::domain::space_time::{Fovea, Walk};
 use crate::search::{Effort, Settings, Status};
 use crate::tunnel::Width;
 use glam::DVec2;
-use planner::Planner;
+use planner::ChainPlanner;
 
 /// How fine the domains are and how they are searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -173,7 +173,7 @@ impl Outcome {
 /// may stand in it just now.
 pub fn plan(atlas: &Atlas, published: &Published, chain: &Chain, problem: &Problem) -> Vec<Outcome> {
     let ways = atlas.ways(chain, problem.to);
-    let mut planner = Planner { atlas, published, problem: *problem, ways };
+    let mut planner = ChainPlanner { atlas, published, problem: *problem, ways };
     let mut outcomes = vec![planner.plan(chain.first, None)];
     let mut way: Vec<DVec2> = outcomes[0].places().collect();
     for (index, &(joint, level)) in chain.rest.iter().enumerate() {

@@ -7,18 +7,18 @@ use crate::domain::Placed;
 use crate::domain::dynamic_navmesh::{Density, DynamicNavmesh, Gate, Traveller};
 use crate::domain::published::Published;
 use crate::domain::space_time::{Compass, Goal, Moment, SpaceTime, Surroundings};
-use crate::navmesh::{self, Terrain, Ways};
+use crate::navmesh::{self, PathTree, Terrain};
 use crate::search::{Aim, AnytimeDynamicAstar, Budget, Effort, Reversed, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
 use glam::DVec2;
 
 /// The parts of a plan.
-pub(super) struct Planner<'a> {
+pub(super) struct ChainPlanner<'a> {
     pub atlas: &'a Atlas,
     pub published: &'a Published,
     pub problem: Problem,
     /// To the goal on the static mesh, where space-time follows it in the chain.
-    pub ways: Option<Ways>,
+    pub ways: Option<PathTree>,
 }
 
 /// What one leg, or the whole way where there are no legs, is to do in space-time.
@@ -30,7 +30,7 @@ pub(super) struct Stretch {
     pub budget: u64,
 }
 
-impl Planner<'_> {
+impl ChainPlanner<'_> {
     pub fn tuning(&self) -> &Tuning {
         &self.atlas.tuning
     }

@@ -311,7 +311,7 @@ impl Grid {
         self.ground.get(node as usize).copied().unwrap_or(1.0)
     }
 
-    /// As how many metres one counts at a place.
+    /// The cost multiplier at a place.
     pub fn ground_at(&self, place: DVec2) -> f32 {
         if !self.has_terrain() {
             return 1.0;

@@ -7,7 +7,7 @@
 //! a doorway the two would stand face to face for good. Decisions are made a few times a second and
 //! remembered as routes of one place.
 
-use super::crowd::{Coherent, Stream};
+use super::crowd_count::{Coherent, Stream};
 use super::grid::Grid;
 use super::{MapField, Navigator, Next};
 use crate::heading::Target;
@@ -17,8 +17,8 @@ use glam::Vec2;
 use throng_core::rng::{self, Purpose};
 use throng_core::world::{Status, View};
 
-/// How often somebody looks around, s.
-const LOOKS_AROUND: f32 = 0.5;
+/// Time between decisions of agents that do not know the map, s.
+const DECISION_INTERVAL: f32 = 0.5;
 /// Nearer than this to the place that it heads for, it looks around at once, m.
 const THERE: f32 = 0.4;
 /// Nearer than this to its leader, a follower is told the way, m.
@@ -70,7 +70,7 @@ impl Navigator<'_> {
     /// Where one heads who does not know the way, and what it will remember of that, where it changes.
     pub(super) fn without_map(&self, naive: Naive<'_>) -> (Next, Option<RouteChange>) {
         let route = naive.route();
-        let change = looks_around(naive.view, naive.row, route).then(|| self.choose(naive, route)).flatten();
+        let change = decides(naive.view, naive.row, route).then(|| self.choose(naive, route)).flatten();
         let place = match change {
             Some(RouteChange::Place { at, .. }) => Some(at),
             _ => route.stops.first().copied(),
@@ -180,7 +180,7 @@ impl<'a> Naive<'a> {
     pub(super) fn has_found_goal(&self) -> bool {
         let route = self.route();
         matches!(route.guide, Guide::Goal | Guide::Stops)
-            || looks_around(self.view, self.row, route) && self.sees(self.target.reach)
+            || decides(self.view, self.row, route) && self.sees(self.target.reach)
     }
 
     /// The time in which one direction is tried, counted; everybody begins at another moment.
@@ -190,7 +190,7 @@ impl<'a> Naive<'a> {
     }
 
     fn has_lost_patience(&self, route: &Route) -> bool {
-        let last = self.view.time - LOOKS_AROUND.max(self.view.dt);
+        let last = self.view.time - DECISION_INTERVAL.max(self.view.dt);
         route.guide == Guide::Chance && self.turn_of_luck(self.view.time) != self.turn_of_luck(last)
     }
 
@@ -211,9 +211,11 @@ impl<'a> Naive<'a> {
 }
 
 /// Whether one who does not know the way decides now: it does a few times a second, and where it has nothing else to do.
-pub(super) fn looks_around(view: View<'_>, row: usize, route: &Route) -> bool {
+pub(super) fn decides(view: View<'_>, row: usize, route: &Route) -> bool {
     let there = |place: &Vec2| place.distance(view.position(row)) < THERE;
-    due(view, row, LOOKS_AROUND) || route.guide == Guide::Nothing || route.stops.first().is_some_and(there)
+    due(view, row, DECISION_INTERVAL)
+        || route.guide == Guide::Nothing
+        || route.stops.first().is_some_and(there)
 }
 
 /// Puts somebody among the nearest so far; says how many these are.

@@ -6,7 +6,7 @@
 //!   split (`grid`), so that doors and thin walls are what they are.
 //! - **Routes** are remembered: made when somebody sets off, and again when its goal or the map
 //!   has changed, when it was pushed to where it sees neither the next stop nor the last one, or when its preference asks for
-//!   it. The search runs from the goal, so that all who ask in one step for the same goal share it; who asks alone gets A*.
+//!   it. The search runs from the goal, so that all requests of one step for the same goal share it; a lone one gets A*.
 //!   Cells' middles are not walked over: a way is pulled taut against walls (`routes`), and an agent heads for the first stop
 //!   that it does not see past. Whoever sees its goal needs no search.
 //! - **Path preference**: the paper searches again when "a waypoint is determined to be in congested area". Its waypoints
@@ -24,7 +24,7 @@
 //! Weighed and left: each connected part of a cell as one node (ten times fewer nodes, but then the length of a way is a guess,
 //! and a second search has to find the way through the parts).
 
-mod crowd;
+mod crowd_count;
 mod grid;
 mod individuals;
 mod routes;
@@ -33,10 +33,10 @@ use crate::cached::Cached;
 use crate::heading::{GoalKey, PerCohort, Target, due, goal_key, goals, target, through, to_end, waits};
 use crate::route::{Guide, Route, RouteChange, Routes};
 use crate::{Intent, Macroscale, MacroscaleModel};
-use crowd::Crowd;
+use crowd_count::CrowdCount;
 use glam::{DVec2, Vec2};
 use grid::{Grid, Node};
-use individuals::{Naive, looks_around};
+use individuals::{Naive, decides};
 use rayon::prelude::*;
 use routes::{Aversion, Costs, Entry, Scratch};
 use std::sync::Mutex;
@@ -68,9 +68,9 @@ throng_core::params! {
     }
 }
 
-/// How often somebody looks whether it still sees the next stop, and the one after that, s.
-const LOOKS: f32 = 0.3;
-/// Nearer than this to a stop it looks all the time, m.
+/// Time between checks whether the next stop is still in sight, and the one after that, s.
+const INSPECTION_INTERVAL: f32 = 0.3;
+/// Nearer than this to a stop it checks all the time, m.
 const NEAR: f32 = 1.0;
 /// Nearer than this it is at a stop, m.
 const AT: f32 = 0.1;
@@ -89,7 +89,7 @@ const WORTH_IT: f64 = 0.9;
 pub struct MapFieldPlanner {
     params: PerCohort<MapField>,
     maps: Cached<Maps>,
-    crowd: Crowd,
+    crowd: CrowdCount,
     routes: Routes,
     /// Memory of searches, one for each that runs at the same time.
     scratch: Mutex<Vec<Scratch>>,
@@ -113,7 +113,7 @@ struct Maps {
 struct Navigator<'a> {
     params: &'a PerCohort<MapField>,
     maps: &'a Maps,
-    crowd: &'a Crowd,
+    crowd: &'a CrowdCount,
     routes: &'a Routes,
     scratch: &'a Mutex<Vec<Scratch>>,
 }
@@ -121,14 +121,14 @@ struct Navigator<'a> {
 /// What comes up while a chunk of rows follows its routes.
 #[derive(Debug, Default)]
 struct Notes {
-    asks: Vec<Ask>,
+    requests: Vec<RouteRequest>,
     /// By slot.
     changes: Vec<(u32, RouteChange)>,
 }
 
 /// Who needs a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Ask {
+struct RouteRequest {
     key: Key,
     row: usize,
     why: Why,
@@ -178,7 +178,7 @@ impl MacroscaleModel for MapField {
         Box::new(MapFieldPlanner {
             params: PerCohort { all, cohorts },
             maps: Cached::default(),
-            crowd: Crowd::new(all.cell),
+            crowd: CrowdCount::new(all.cell),
             routes: Routes::default(),
             scratch: Mutex::default(),
             notes: Vec::new(),
@@ -244,8 +244,8 @@ impl Macroscale for MapFieldPlanner {
             (_, Guide::Leader | Guide::Crowd | Guide::Chance) => route.stops.clone(),
             (Some(grid), Guide::Nothing) if grid.sees(from, target.reach) => vec![target.aim],
             (Some(_), Guide::Nothing) => {
-                let ask = Ask { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute };
-                navigator.search(view, &[ask]).remove(0)?
+                let request = RouteRequest { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute };
+                navigator.search(view, &[request]).remove(0)?
             }
         };
         Some(std::iter::once(from).chain(stops).collect())
@@ -281,8 +281,8 @@ impl MapFieldPlanner {
         let looks = |row: usize| {
             let (params, route) = (params.of(view, row), routes.of(view.agents.slot[row]));
             let minds = params.congestion.high() > 0.0
-                && (due(view, row, params.attention) || looks(view, row, route));
-            minds || !params.knows && looks_around(view, row, route)
+                && (due(view, row, params.attention) || inspects(view, row, route));
+            minds || !params.knows && decides(view, row, route)
         };
         if (0..view.agents.len()).into_par_iter().with_min_len(CHUNK).any(looks) {
             crowd.count(view);
@@ -312,27 +312,28 @@ impl MapFieldPlanner {
     /// Searches for everybody who has asked, and lets them go on.
     fn answer(&mut self, view: View<'_>, out: &mut Intents) {
         self.unreachable.clear();
-        let mut asks: Vec<Ask> = self.notes.iter_mut().flat_map(|notes| notes.asks.drain(..)).collect();
-        if asks.is_empty() {
+        let mut requests: Vec<RouteRequest> =
+            self.notes.iter_mut().flat_map(|notes| notes.requests.drain(..)).collect();
+        if requests.is_empty() {
             return;
         }
-        asks.sort_unstable_by_key(|ask| (ask.key, view.agents.id[ask.row]));
-        let shared: Vec<&[Ask]> = asks.chunk_by(|a, b| a.key == b.key).collect();
+        requests.sort_unstable_by_key(|request| (request.key, view.agents.id[request.row]));
+        let shared: Vec<&[RouteRequest]> = requests.chunk_by(|a, b| a.key == b.key).collect();
         let MapFieldPlanner { params, maps, crowd, routes, scratch, .. } = self;
         let navigator = Navigator { params, maps: maps.get_mut(), crowd, routes, scratch };
         let found: Vec<Option<Vec<Vec2>>> =
-            shared.par_iter().flat_map_iter(|asks| navigator.search(view, asks)).collect();
-        for (ask, stops) in asks.iter().zip(found) {
-            self.take(view, *ask, stops, out);
+            shared.par_iter().flat_map_iter(|requests| navigator.search(view, requests)).collect();
+        for (request, stops) in requests.iter().zip(found) {
+            self.take(view, *request, stops, out);
         }
         self.unreachable.sort_unstable();
     }
 
-    fn take(&mut self, view: View<'_>, ask: Ask, stops: Option<Vec<Vec2>>, out: &mut Intents) {
-        let (row, slot) = (ask.row, view.agents.slot[ask.row]);
+    fn take(&mut self, view: View<'_>, request: RouteRequest, stops: Option<Vec<Vec2>>, out: &mut Intents) {
+        let (row, slot) = (request.row, view.agents.slot[request.row]);
         // What it noted for a route that it leaves now.
         let Some(notes) = self.notes.get_mut(row / CHUNK) else { return };
-        let next = match (stops, ask.why) {
+        let next = match (stops, request.why) {
             (None, Why::Congested) => return,
             (None, Why::NoRoute) => {
                 self.unreachable.push(view.agents.id[row]);
@@ -456,24 +457,27 @@ impl<'a> Navigator<'a> {
             return if walker.sees_goal() {
                 (Next::End(target.aim), Some(RouteChange::Goal))
             } else {
-                notes.asks.push(Ask { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute });
+                notes.requests.push(RouteRequest { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute });
                 (Next::Stay, None)
             };
         }
-        let aware =
-            |why: Why| Ask { key: key(view, row, walker.aversion, walker.params.threshold), row, why };
+        let aware = |why: Why| RouteRequest {
+            key: key(view, row, walker.aversion, walker.params.threshold),
+            row,
+            why,
+        };
         let Some(stop) = walker.stop(route) else {
             if walker.sees_goal() {
                 return (Next::End(target.aim), Some(RouteChange::Goal));
             }
-            notes.asks.push(aware(Why::NoRoute));
+            notes.requests.push(aware(Why::NoRoute));
             return (Next::Stay, None);
         };
         if walker.aversion > 0.0
             && due(view, row, walker.params.attention)
             && self.is_congested(walker, route, stop)
         {
-            notes.asks.push(aware(Why::Congested));
+            notes.requests.push(aware(Why::Congested));
         }
         let change = (route.guide == Guide::Stops && stop != route.next).then_some(RouteChange::Next(stop));
         (walker.heading(route, stop), change)
@@ -512,18 +516,20 @@ impl<'a> Navigator<'a> {
     }
 
     /// The ways of those who share a search, in their order; `None` where there is none, or none that is worth it.
-    fn search(&self, view: View<'_>, asks: &[Ask]) -> Vec<Option<Vec<Vec2>>> {
-        let Ask { key, row: first, .. } = asks[0];
-        let Some(grid) = self.grid(view, first) else { return vec![None; asks.len()] };
+    fn search(&self, view: View<'_>, requests: &[RouteRequest]) -> Vec<Option<Vec<Vec2>>> {
+        let RouteRequest { key, row: first, .. } = requests[0];
+        let Some(grid) = self.grid(view, first) else { return vec![None; requests.len()] };
         let (weight, threshold) = (f32::from_bits(key.aversion), f32::from_bits(key.threshold));
         let crowd = (weight > 0.0).then_some(Aversion { crowd: self.crowd, weight, threshold });
         let costs = Costs { grid, crowd };
-        let from: Vec<Vec2> = asks.iter().map(|ask| view.position(ask.row)).collect();
+        let from: Vec<Vec2> = requests.iter().map(|request| view.position(request.row)).collect();
         let ways = self.ways(&costs, &goals(view, first), &from);
-        let is_wanted = |(ask, way): (&Ask, Option<Vec<Vec2>>)| {
-            way.filter(|stops| ask.why == Why::NoRoute || self.is_worth_it(view, ask.row, &costs, stops))
+        let is_wanted = |(request, way): (&RouteRequest, Option<Vec<Vec2>>)| {
+            way.filter(|stops| {
+                request.why == Why::NoRoute || self.is_worth_it(view, request.row, &costs, stops)
+            })
         };
-        asks.par_iter().zip(ways).map(is_wanted).collect()
+        requests.par_iter().zip(ways).map(is_wanted).collect()
     }
 
     /// The stops of the cheapest ways from some places to wherever a goal can be entered.
@@ -587,11 +593,11 @@ fn key(view: View<'_>, row: usize, aversion: f32, threshold: f32) -> Key {
     }
 }
 
-/// Whether a row looks now where its next stops are: every so often, and near to one all the time.
-fn looks(view: View<'_>, row: usize, route: &Route) -> bool {
-    let Some(stop) = route.stops.get(route.next as usize) else { return due(view, row, LOOKS) };
+/// Whether a row checks now where its next stops are: every so often, and near to one all the time.
+fn inspects(view: View<'_>, row: usize, route: &Route) -> bool {
+    let Some(stop) = route.stops.get(route.next as usize) else { return due(view, row, INSPECTION_INTERVAL) };
     let near = NEAR + 2.0 * view.agents.preferred_speed[row] * view.dt;
-    due(view, row, LOOKS) || stop.distance_squared(view.position(row)) < near * near
+    due(view, row, INSPECTION_INTERVAL) || stop.distance_squared(view.position(row)) < near * near
 }
 
 impl Walker<'_> {
@@ -616,7 +622,7 @@ impl Walker<'_> {
     /// The stop to head for next; `None` where the agent has lost its way.
     fn stop(&self, route: &Route) -> Option<u32> {
         let next = route.next;
-        if !looks(self.view, self.row, route) {
+        if !inspects(self.view, self.row, route) {
             return Some(next);
         }
         if route.guide == Guide::Goal {

@@ -3,7 +3,7 @@
 //! Costs are whole numbers, so that nothing depends on the order of sums, and among equals the one nearer to the
 //! end wins, then the lower node.
 
-use super::crowd::Crowd;
+use super::crowd_count::CrowdCount;
 use super::grid::{Grid, HALF, Node, octile};
 use glam::{DVec2, Vec2};
 use std::cmp::Reverse;
@@ -11,14 +11,14 @@ use std::collections::BinaryHeap;
 
 /// Costs of a metre in so many parts.
 const PARTS: f64 = 256.0;
-/// As how many metres one counts at most: ground and crowds together.
+/// The highest cost multiplier of ground and crowd together.
 const DEAREST: f64 = 1e5;
 /// Marks an entry of the goal among the nodes that a way goes on to.
 const ENTRY: u32 = 1 << 31;
 /// A straight way is held against costs in at most so many places.
 const MOST_SAMPLES: f64 = 1024.0;
 
-/// As how much a metre counts where.
+/// Cost multipliers of the ground and the crowd.
 #[derive(Clone, Copy)]
 pub(super) struct Costs<'a> {
     pub grid: &'a Grid,
@@ -29,8 +29,8 @@ pub(super) struct Costs<'a> {
 /// How somebody minds a crowd.
 #[derive(Clone, Copy)]
 pub(super) struct Aversion<'a> {
-    pub crowd: &'a Crowd,
-    /// As how many metres more one counts at the threshold.
+    pub crowd: &'a CrowdCount,
+    /// What is added to the cost multiplier at the threshold.
     pub weight: f32,
     /// From this density on it counts, persons/m².
     pub threshold: f32,
@@ -48,7 +48,7 @@ impl Costs<'_> {
         if density < threshold { 1.0 } else { 1.0 + f64::from(weight) * f64::from(density / threshold) }
     }
 
-    /// As how many metres one counts at a place.
+    /// The cost multiplier at a place.
     fn at(&self, place: DVec2) -> f64 {
         (f64::from(self.grid.ground_at(place)) * self.crowding(place.as_vec2())).min(DEAREST)
     }
@@ -135,7 +135,7 @@ impl Scratch {
     }
 
     /// Searches from where the goal is entered until the ways from all starts are known. Every start must be in the region
-    /// of an entry. Where one asks, the search leans towards it (A*); where more do, it is for all of them.
+    /// of an entry. For one start the search leans towards it (A*); for more it is for all of them.
     pub fn search(&mut self, costs: &Costs<'_>, entries: &[Entry], starts: &[Node]) {
         let grid = costs.grid;
         self.begin(grid.len());

@@ -95,7 +95,7 @@ impl Share {
 /// How long tasks took, for pictures and never for decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TaskRecord {
-    /// Who.
+    /// The id of the agent.
     pub id: u32,
     /// s, by domain: Σ1 to Σ5.
     pub took: [f32; 5],

@@ -2,8 +2,8 @@
 //! is taken, and its path says when; a search in space and time would try every place to wait at for every moment until
 //! it comes.
 
-use super::deliberation::{Meter, Thinker, Who};
-use super::rides::{Found, Others, Path};
+use super::deliberation::{Ego, Meter, Snapshot};
+use super::direct::{Found, Others, Path};
 use super::window::Ending;
 use crate::domain::published::Trajectory;
 use glam::DVec2;
@@ -79,19 +79,19 @@ impl Trip {
     }
 }
 
-impl Thinker<'_> {
+impl Snapshot<'_> {
     /// Along a way that takes platforms, by the first timetable by which nobody is met.
     pub fn crossing(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         way: &[DVec2],
         ending: &Ending,
         others: Others<'_>,
         meter: &mut Meter,
     ) -> Option<Found> {
-        let stops: Vec<DVec2> = std::iter::once(who.at).chain(way.iter().copied()).collect();
-        let by_ride = |index: usize| who.ground.landing(stops[index - 1], stops[index]).is_some();
-        let is_carried = who.ground.carrier(who.at, self.view.now).is_some();
+        let stops: Vec<DVec2> = std::iter::once(ego.at).chain(way.iter().copied()).collect();
+        let by_ride = |index: usize| ego.map.landing(stops[index - 1], stops[index]).is_some();
+        let is_carried = ego.map.carrier(ego.at, self.view.now).is_some();
         let last_ride = (1..stops.len()).rev().find(|&index| by_ride(index) || is_carried && index == 1)?;
         // A ride that cannot be taken cannot be taken later or slower.
         let mut missed = None;
@@ -101,13 +101,13 @@ impl Thinker<'_> {
                 return None;
             }
             meter.spent += 1;
-            let mut trip = Trip { path: vec![(self.view.now, who.at)], leg: 0, choice };
-            if self.take_platforms(who, &mut trip, &stops[..=last_ride]).is_none() {
+            let mut trip = Trip { path: vec![(self.view.now, ego.at)], leg: 0, choice };
+            if self.take_platforms(ego, &mut trip, &stops[..=last_ride]).is_none() {
                 missed = Some(ride);
                 return None;
             }
-            self.finish(who, &mut trip, &stops[last_ride + 1..], ending)?;
-            let is_free = self.meeting(who, &trip.path, ending.leaves, others).is_none();
+            self.finish(ego, &mut trip, &stops[last_ride + 1..], ending)?;
+            let is_free = self.meeting(ego, &trip.path, ending.leaves, others).is_none();
             is_free.then_some(Found {
                 path: trip.path,
                 steps: Vec::new(),
@@ -119,32 +119,32 @@ impl Thinker<'_> {
     }
 
     /// As far as the last ride goes.
-    fn take_platforms(&self, who: &Who<'_>, trip: &mut Trip, stops: &[DVec2]) -> Option<()> {
-        let ground = who.ground;
+    fn take_platforms(&self, ego: &Ego<'_>, trip: &mut Trip, stops: &[DVec2]) -> Option<()> {
+        let map = ego.map;
         for index in 1..stops.len() {
-            let carrier = ground.carrier(who.at, self.view.now).filter(|_| index == 1);
+            let carrier = map.carrier(ego.at, self.view.now).filter(|_| index == 1);
             if let Some(platform) = carrier {
-                self.be_carried(who, trip, &ground.platforms[platform], stops[1])?;
-            } else if let Some(ride) = ground.landing(stops[index - 1], stops[index]) {
-                let platform = &ground.platforms[ride.platform];
+                self.be_carried(ego, trip, &map.platforms[platform], stops[1])?;
+            } else if let Some(ride) = map.landing(stops[index - 1], stops[index]) {
+                let platform = &map.platforms[ride.platform];
                 let beside = (ride.to - ride.from).normalize_or_zero().perp() * trip.choice.slot;
                 let [from, to] = [ride.from, ride.to].map(|bank| bank + beside * platform.radius);
-                self.board(who, trip, platform, ground.bank(from)?)?;
-                self.be_carried(who, trip, platform, ground.bank(to)?)?;
-            } else if stops.get(index + 1).is_none_or(|&next| ground.landing(stops[index], next).is_none()) {
-                self.walk_to(who, trip, stops[index], who.preferred * trip.choice.pace)?;
+                self.board(ego, trip, platform, map.bank(from)?)?;
+                self.be_carried(ego, trip, platform, map.bank(to)?)?;
+            } else if stops.get(index + 1).is_none_or(|&next| map.landing(stops[index], next).is_none()) {
+                self.walk_to(ego, trip, stops[index], ego.preferred * trip.choice.pace)?;
             }
         }
         Some(())
     }
 
     /// Walks to the bank, waits, and steps on.
-    fn board(&self, who: &Who<'_>, trip: &mut Trip, platform: &Trajectory, bank: DVec2) -> Option<()> {
-        self.walk_to(who, trip, bank, who.preferred * trip.choice.pace)?;
+    fn board(&self, ego: &Ego<'_>, trip: &mut Trip, platform: &Trajectory, bank: DVec2) -> Option<()> {
+        self.walk_to(ego, trip, bank, ego.preferred * trip.choice.pace)?;
         let (arrival, _) = trip.last();
         let reach = |time: f64| {
             let spot = nearest(platform, time + STEP_ON, bank)?;
-            (spot.distance(bank) <= who.max_speed * STEP_ON * EASY).then_some(spot)
+            (spot.distance(bank) <= ego.max_speed * STEP_ON * EASY).then_some(spot)
         };
         let mut passed = 0;
         let mut was_near = false;
@@ -169,15 +169,15 @@ impl Thinker<'_> {
     }
 
     /// Rides from where one stands on a platform, and steps off. Meanwhile one walks over to the other side.
-    fn be_carried(&self, who: &Who<'_>, trip: &mut Trip, platform: &Trajectory, bank: DVec2) -> Option<()> {
+    fn be_carried(&self, ego: &Ego<'_>, trip: &mut Trip, platform: &Trajectory, bank: DVec2) -> Option<()> {
         let (begin, at) = trip.last();
         let from = at - platform.place(begin)?;
         let times = self.looks().map(|later| begin + later);
         let (end, to) = times.into_iter().find_map(|time| {
             let spot = nearest(platform, time, bank)?;
             let to = spot - platform.place(time)?;
-            let is_near = spot.distance(bank) <= who.max_speed * STEP_ON * EASY;
-            let is_there = from.distance(to) <= who.preferred * (time - begin);
+            let is_near = spot.distance(bank) <= ego.max_speed * STEP_ON * EASY;
+            let is_there = from.distance(to) <= ego.preferred * (time - begin);
             (is_near && is_there).then_some((time, to))
         })?;
         let bends = platform.path.iter().map(|bend| bend.0).filter(|&time| time > begin && time < end);
@@ -191,22 +191,22 @@ impl Thinker<'_> {
     }
 
     /// Walks the rest of the way, so that it arrives when it should.
-    fn finish(&self, who: &Who<'_>, trip: &mut Trip, rest: &[DVec2], ending: &Ending) -> Option<()> {
+    fn finish(&self, ego: &Ego<'_>, trip: &mut Trip, rest: &[DVec2], ending: &Ending) -> Option<()> {
         let (time, at) = trip.last();
         let places = std::iter::once(&at).chain(rest);
         let length: f64 = places.zip(rest).map(|(from, to)| from.distance(*to)).sum();
-        let best = self.best_speed(who, (time, length), ending);
+        let best = self.best_speed(ego, (time, length), ending);
         let slower = best * trip.choice.pace;
         let is_late = ending.within_window().is_some_and(|(_, to)| time + length / slower > to);
         let speed = if is_late { best } else { slower };
-        rest.iter().try_for_each(|&bend| self.walk_to(who, trip, bend, speed))
+        rest.iter().try_for_each(|&bend| self.walk_to(ego, trip, bend, speed))
     }
 
     /// Straight over the floor.
-    fn walk_to(&self, who: &Who<'_>, trip: &mut Trip, to: DVec2, speed: f64) -> Option<()> {
+    fn walk_to(&self, ego: &Ego<'_>, trip: &mut Trip, to: DVec2, speed: f64) -> Option<()> {
         let (time, at) = trip.last();
         let ticks = (at.distance(to) / speed / self.view.tick - 1e-6).ceil().max(0.0);
-        (ticks.is_finite() && who.ground.is_floor(at, to)).then(|| trip.go(time + ticks * self.view.tick, to))
+        (ticks.is_finite() && ego.map.is_floor(at, to)).then(|| trip.go(time + ticks * self.view.tick, to))
     }
 }
 

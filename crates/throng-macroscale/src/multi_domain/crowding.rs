@@ -2,7 +2,7 @@
 //! its preferred speed, as the paper has it.
 
 use super::MultiDomain;
-use super::ground::{Ground, Grounds};
+use super::domain_map::{DomainMap, DomainMaps};
 use super::plan::{Plan, Plans};
 use crate::domain::dynamic_navmesh::Density;
 use crate::navmesh::Terrain;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use throng_core::geom::double::after_distance;
 use throng_core::world::View;
 
-/// Who will be in which polygon when, for each class of radii.
+/// Which agents will be in which polygon when, for each class of radii.
 #[derive(Debug, Default)]
 pub(super) struct Crowding {
     version: u64,
@@ -29,7 +29,7 @@ struct Counts {
     polygons: Vec<(DVec2, f64)>,
 }
 
-/// Who asks: where it is, how fast it gets on, and who it is.
+/// The agent that asks: where it is, how fast it gets on, and its slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asker {
     pub class: usize,
@@ -49,17 +49,17 @@ const MOST_LOOKS: f64 = 200.0;
 const LEAST_AREA: f64 = 1.0;
 
 impl Crowding {
-    pub fn look(
+    pub fn update(
         &mut self,
         view: View<'_>,
-        grounds: &Grounds,
+        maps: &DomainMaps,
         params: &MultiDomain,
         plans: &Plans,
         rows: &[u32],
     ) {
-        if self.version != grounds.version {
-            let classes = grounds.iter().map(Counts::on).collect();
-            *self = Crowding { version: grounds.version, serials: Vec::new(), classes };
+        if self.version != maps.version {
+            let classes = maps.iter().map(Counts::on).collect();
+            *self = Crowding { version: maps.version, serials: Vec::new(), classes };
         }
         self.serials.resize(self.serials.len().max(rows.len()), None);
         for slot in 0..self.serials.len() {
@@ -72,7 +72,7 @@ impl Crowding {
             };
             let plan = plans.of(slot as u32);
             if self.serials[slot] != Some(plan.serial) {
-                self.publish(view, grounds, params, row as usize, plan);
+                self.publish(view, maps, params, row as usize, plan);
             }
         }
     }
@@ -81,7 +81,7 @@ impl Crowding {
     pub fn publish(
         &mut self,
         view: View<'_>,
-        grounds: &Grounds,
+        maps: &DomainMaps,
         params: &MultiDomain,
         row: usize,
         plan: &Plan,
@@ -92,7 +92,7 @@ impl Crowding {
             return;
         }
         let expected = expected(view, row, plan);
-        for (counts, ground) in self.classes.iter_mut().zip(grounds.iter()) {
+        for (counts, ground) in self.classes.iter_mut().zip(maps.iter()) {
             counts.set(slot as usize, keys(ground, &expected));
         }
     }
@@ -109,7 +109,7 @@ impl Crowding {
     }
 
     /// Whether somebody will be on a way when one gets there.
-    pub fn is_on(&self, view: View<'_>, ground: &Ground, asker: Asker, way: &[DVec2]) -> bool {
+    pub fn is_on(&self, view: View<'_>, ground: &DomainMap, asker: Asker, way: &[DVec2]) -> bool {
         let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return false };
         let Some(counts) = self.classes.get(asker.class) else { return false };
         let between = LOOK.max(AHEAD * asker.speed / MOST_LOOKS);
@@ -134,7 +134,7 @@ impl Crowding {
 
 impl Counts {
     /// Nobody, on some ground.
-    fn on(ground: &Ground) -> Counts {
+    fn on(ground: &DomainMap) -> Counts {
         let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return Counts::default() };
         let polygon = |polygon: usize| {
             let (sum, corners) =
@@ -173,7 +173,7 @@ fn period(time: f64) -> u32 {
     (time / PERIOD) as u32
 }
 
-fn keys(ground: &Ground, expected: &[(f64, DVec2)]) -> Vec<(u32, u32)> {
+fn keys(ground: &DomainMap, expected: &[(f64, DVec2)]) -> Vec<(u32, u32)> {
     let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return Vec::new() };
     let there = expected.iter().filter_map(|&(time, at)| Some((period(time), mesh.locate(at)? as u32)));
     let mut keys: Vec<(u32, u32)> = there.collect();

@@ -1,15 +1,15 @@
 //! One agent's turn: its tasks from coarse to fine, as far as events ask for them.
 
-use super::board::Board;
 use super::budget::{Share, TaskRecord};
 use super::crowding::{Asker, Crowding};
-use super::ground::{Ground, Grounds};
-use super::lead::Lead;
+use super::direct::{Found, Others};
+use super::domain_map::{DomainMap, DomainMaps};
 use super::plan::{Plan, Plans};
-use super::rides::{Found, Others};
+use super::remaining::RemainingDistance;
+use super::reservations::Reservations;
 use super::sharing::Destinations;
 use super::stepping::Aims;
-use super::tasks::{self, Ask, Event};
+use super::tasks::{self, Event, PlanRequest};
 use super::window::{Ending, Window};
 use super::{Known, MultiDomain, Session, wide};
 use crate::domain::Placed;
@@ -24,13 +24,13 @@ use std::time::Instant;
 use throng_core::geom::double::{cut, distance_to_segment};
 use throng_core::world::View;
 
-/// What somebody thinks with: all that is known, frozen for a batch.
+/// What agents plan with: all that is known, frozen for a batch.
 #[derive(Clone, Copy)]
-pub(super) struct Thinker<'a> {
+pub(super) struct Snapshot<'a> {
     pub view: View<'a>,
     pub params: &'a MultiDomain,
-    pub grounds: &'a Grounds,
-    pub board: &'a Board,
+    pub maps: &'a DomainMaps,
+    pub reservations: &'a Reservations,
     crowding: &'a Crowding,
     pub destinations: &'a Destinations,
     pub plans: &'a Plans,
@@ -38,8 +38,8 @@ pub(super) struct Thinker<'a> {
     pub rows: &'a [u32],
 }
 
-/// Who thinks.
-pub(super) struct Who<'a> {
+/// The agent that plans.
+pub(super) struct Ego<'a> {
     pub row: usize,
     pub id: u32,
     pub slot: u32,
@@ -51,14 +51,14 @@ pub(super) struct Who<'a> {
     /// m/s.
     pub preferred: f64,
     pub max_speed: f64,
-    pub ground: &'a Ground,
-    /// Who is nearer than it may be already, and how near, m.
+    pub map: &'a DomainMap,
+    /// Bodies that are nearer than they may be already, and how near, m.
     pub touched: Vec<(u32, f64)>,
 }
 
 /// What somebody wants to do. Others may have to change their plans for it.
 pub(super) struct Proposal {
-    pub ask: Ask,
+    pub request: PlanRequest,
     /// By slot.
     pub plans: Vec<(u32, Plan)>,
     pub spent: u64,
@@ -122,11 +122,11 @@ const INSIDE: f64 = 0.9;
 /// No goal is smaller, m.
 const LEAST_RADIUS: f64 = 0.02;
 
-impl<'a> Thinker<'a> {
-    pub fn new(view: View<'a>, session: &'a Session<'_>) -> Thinker<'a> {
+impl<'a> Snapshot<'a> {
+    pub fn new(view: View<'a>, session: &'a Session<'_>) -> Snapshot<'a> {
         let Session { params, plans, known, drafts } = session;
-        let Known { grounds, board, crowding, destinations, rows } = &**known;
-        Thinker { view, params, grounds, board, crowding, destinations, plans, drafts, rows }
+        let Known { maps, reservations, crowding, destinations, rows } = &**known;
+        Snapshot { view, params, maps, reservations, crowding, destinations, plans, drafts, rows }
     }
 
     /// How far ahead plans go, s: whole steps.
@@ -144,65 +144,65 @@ impl<'a> Thinker<'a> {
     }
 
     /// `None` for whoever does not walk at all.
-    pub fn who(&self, row: usize) -> Option<Who<'a>> {
+    pub fn ego(&self, row: usize) -> Option<Ego<'a>> {
         let (view, agents) = (self.view, self.view.agents);
         let walks = agents.preferred_speed[row] > 0.0 && agents.max_speed[row] > 0.0;
-        let ground = self.grounds.of(view, row).filter(|_| walks)?;
-        let mut who = Who {
+        let ground = self.maps.of(view, row).filter(|_| walks)?;
+        let mut ego = Ego {
             row,
             id: agents.id[row],
             slot: agents.slot[row],
-            body: self.board.body(agents.slot[row]),
+            body: self.reservations.body(agents.slot[row]),
             at: wide(view.position(row)),
             velocity: wide(view.velocity(row)),
             radius: ground.clearance.radius(),
             preferred: f64::from(agents.preferred_speed[row]),
             max_speed: f64::from(agents.max_speed[row]),
-            ground,
+            map: ground,
             touched: Vec::new(),
         };
-        who.touched = self.touched(&who);
-        Some(who)
+        ego.touched = self.touched(&ego);
+        Some(ego)
     }
 
-    /// Who is nearer than planned bodies may be.
-    fn touched(&self, who: &Who<'_>) -> Vec<(u32, f64)> {
+    /// Bodies that are nearer than planned ones may be.
+    fn touched(&self, ego: &Ego<'_>) -> Vec<(u32, f64)> {
         let (view, margin) = (self.view, f64::from(self.params.margin));
         let near = |at: glam::Vec2, radius: f32| {
-            let distance = wide(at).distance(who.at);
-            (distance < who.radius + f64::from(radius) + margin + 2.0 * APART).then_some(distance)
+            let distance = wide(at).distance(ego.at);
+            (distance < ego.radius + f64::from(radius) + margin + 2.0 * APART).then_some(distance)
         };
         let movers = view.scripts.iter().enumerate().filter(|(_, script)| !script.carries);
         let movers = movers.filter_map(|(mover, script)| {
             Some((mover as u32, near(script.state(view.now, view.tick).position, script.radius)?))
         });
-        let others = (0..view.agents.len()).filter(|&row| row != who.row);
+        let others = (0..view.agents.len()).filter(|&row| row != ego.row);
         let others = others.filter_map(|row| {
             let distance = near(view.position(row), view.agents.radius[row])?;
-            Some((self.board.body(view.agents.slot[row]), distance))
+            Some((self.reservations.body(view.agents.slot[row]), distance))
         });
         movers.chain(others).collect()
     }
 
     /// Where and when an agent's plans may end.
-    fn ending(&self, who: &Who<'_>, way: &[DVec2]) -> Ending {
+    fn ending(&self, ego: &Ego<'_>, way: &[DVec2]) -> Ending {
         let (view, now) = (self.view, self.view.now);
-        let cohort = &view.cohorts[view.agents.cohort[who.row] as usize];
-        let goal = way.last().copied().unwrap_or(who.at);
+        let cohort = &view.cohorts[view.agents.cohort[ego.row] as usize];
+        let goal = way.last().copied().unwrap_or(ego.at);
         let radius = match &cohort.area {
             // Whoever stops within it is inside the area.
             Some(area) => {
-                (INSIDE * depth(area, goal)).clamp(LEAST_RADIUS, who.radius.max(2.0 * LEAST_RADIUS) / 2.0)
+                (INSIDE * depth(area, goal)).clamp(LEAST_RADIUS, ego.radius.max(2.0 * LEAST_RADIUS) / 2.0)
             }
             None => INSIDE * f64::from(cohort.goal_radius),
         };
-        let places = std::iter::once(&who.at).chain(way);
+        let places = std::iter::once(&ego.at).chain(way);
         let length: f64 = places.zip(way).map(|(from, to)| from.distance(*to)).sum();
-        let soonest = now + (length - radius) / who.max_speed.max(1e-3);
+        let soonest = now + (length - radius) / ego.max_speed.max(1e-3);
         Ending {
             goal,
             goal_radius: radius,
-            // Who is late comes as soon as it can.
+            // An agent that is late comes as soon as it can.
             window: cohort.arrive.map(|[from, to]| (from, to)).filter(|window| window.1 > soonest),
             leaves: cohort.leaves,
             rest_until: now + self.horizon(),
@@ -210,33 +210,33 @@ impl<'a> Thinker<'a> {
     }
 
     /// One agent's turn.
-    pub fn serve(&self, ask: &Ask, share: Share) -> Proposal {
+    pub fn serve(&self, request: &PlanRequest, share: Share) -> Proposal {
         let mut meter = Meter::new(share);
-        let old = self.plan(ask.slot);
-        let plans = match self.who(ask.row) {
+        let old = self.plan(request.slot);
+        let plans = match self.ego(request.row) {
             // Another frame.
             _ if share.is_over() => Vec::new(),
-            None => vec![(ask.slot, self.without(ask.row, old))],
-            Some(who) if ask.event == Event::Agent && self.still_holds(ask.slot, old, &[]) => {
-                vec![(who.slot, Plan { conflict: f64::INFINITY, served: self.view.now, ..old.clone() })]
+            None => vec![(request.slot, self.without(request.row, old))],
+            Some(ego) if request.event == Event::Agent && self.still_holds(request.slot, old, &[]) => {
+                vec![(ego.slot, Plan { conflict: f64::INFINITY, served: self.view.now, ..old.clone() })]
             }
-            Some(who) if self.has_arrived(ask.row) => self.stay(&who, old, &mut meter),
-            Some(who) => match self.way(&who, old, &mut meter) {
-                Some(way) => self.think(&who, old, way, ask.event, &mut meter),
-                None => vec![(who.slot, Plan { unreachable: true, ..self.without(ask.row, old) })],
+            Some(ego) if self.has_arrived(request.row) => self.stay(&ego, old, &mut meter),
+            Some(ego) => match self.way(&ego, old, &mut meter) {
+                Some(way) => self.think(&ego, old, way, request.event, &mut meter),
+                None => vec![(ego.slot, Plan { unreachable: true, ..self.without(request.row, old) })],
             },
         };
-        let served = TaskRecord { id: ask.id, took: meter.took, expansions: meter.spent };
-        Proposal { ask: *ask, plans, spent: meter.spent, served }
+        let served = TaskRecord { id: request.id, took: meter.took, expansions: meter.spent };
+        Proposal { request: *request, plans, spent: meter.spent, served }
     }
 
     /// Where the searches of an agent's tasks look when it plans now, by task. Nothing comes of it.
     pub fn seen(&self, row: usize, share: Share) -> [Vec<DVec2>; 5] {
         let mut meter = Meter { seen: Some(Default::default()), ..Meter::new(share) };
-        if let Some(who) = self.who(row) {
-            let old = Plan { way: Vec::new(), ..self.plan(who.slot).clone() };
-            if let Some(way) = self.way(&who, &old, &mut meter) {
-                self.think(&who, &old, way, Event::Ending, &mut meter);
+        if let Some(ego) = self.ego(row) {
+            let old = Plan { way: Vec::new(), ..self.plan(ego.slot).clone() };
+            if let Some(way) = self.way(&ego, &old, &mut meter) {
+                self.think(&ego, &old, way, Event::Ending, &mut meter);
             }
         }
         meter.seen.unwrap_or_default()
@@ -245,67 +245,74 @@ impl<'a> Thinker<'a> {
     /// T(Σ3), T(Σ4), and where there is no way on, a request to those who are in the way.
     fn think(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         old: &Plan,
         way: Vec<DVec2>,
         event: Event,
         meter: &mut Meter,
     ) -> Vec<(u32, Plan)> {
-        let line = meter.time(tasks::Task::Grid, |meter| self.line(who, &way, meter));
+        let line = meter.time(tasks::Task::Grid, |meter| self.line(ego, &way, meter));
         let inflation = match event {
             Event::Improve => (old.inflation - BETTER).max(1.0),
             _ => self.params.inflation,
         };
-        let ending = self.ending(who, &way);
+        let ending = self.ending(ego, &way);
         let others = Others::default();
         let reach = |ending: &Ending, meter: &mut Meter| {
-            let ride = self.ride(who, &line, ending, others, meter);
-            let ride = ride.or_else(|| self.crossing(who, &way, ending, others, meter));
-            let found = ride.or_else(|| self.search(who, &line, ending, inflation, others, meter));
-            // Who cannot be in time for others comes as soon as it can.
+            let ride = self.walk_line(ego, &line, ending, others, meter);
+            let ride = ride.or_else(|| self.crossing(ego, &way, ending, others, meter));
+            let found = ride.or_else(|| self.search(ego, &line, ending, inflation, others, meter));
+            // An agent that others keep from being in time comes as soon as it can.
             let late = Ending { window: None, ..*ending };
             let is_late = found.is_none() && ending.window.is_some();
-            found.or_else(|| is_late.then(|| self.search(who, &line, &late, inflation, others, meter))?)
+            found.or_else(|| is_late.then(|| self.search(ego, &line, &late, inflation, others, meter))?)
         };
         let found =
-            meter.time(tasks::Task::SpaceTime, |meter| self.visit(who, &ending, others, meter, reach));
-        let lead = Lead::along(&line[1..]);
-        let aims = Aims { old, lead: &lead, ending: &ending };
+            meter.time(tasks::Task::SpaceTime, |meter| self.visit(ego, &ending, others, meter, reach));
+        let remaining = RemainingDistance::along(&line[1..]);
+        let aims = Aims { old, remaining: &remaining, ending: &ending };
         let found = meter.time(tasks::Task::Footsteps, |meter| {
-            found.and_then(|found| self.stepped(who, found, &aims, meter))
+            found.and_then(|found| self.stepped(ego, found, &aims, meter))
         });
-        let plan = self.outcome(who, old, &lead, found, event);
-        let goal = wide(self.view.goal(who.row));
+        let plan = self.outcome(ego, old, &remaining, found, event);
+        let goal = wide(self.view.goal(ego.row));
         let plan = Plan { way, line, goal, served: self.view.now, unreachable: false, ..plan };
         let patience = f64::from(self.params.patience);
-        // Nobody who walks on feet asks others to make room: where they would go is not known to have ground.
+        // No agent that walks on feet asks others to make room: where they would go is not known to have ground.
         let may_ask = self.view.legs.is_none() && event != Event::Improve;
         if plan.blocked + patience <= self.view.now + 1e-9 && may_ask {
-            let asked = meter.time(tasks::Task::SpaceTime, |meter| self.make_way(who, &plan, &ending, meter));
+            let asked = meter.time(tasks::Task::SpaceTime, |meter| self.make_way(ego, &plan, &ending, meter));
             if let Some(plans) = asked {
                 return plans;
             }
         }
-        vec![(who.slot, plan)]
+        vec![(ego.slot, plan)]
     }
 
     /// What becomes of a plan after a search.
-    fn outcome(&self, who: &Who<'_>, old: &Plan, lead: &Lead, found: Option<Found>, event: Event) -> Plan {
+    fn outcome(
+        &self,
+        ego: &Ego<'_>,
+        old: &Plan,
+        remaining: &RemainingDistance,
+        found: Option<Found>,
+        event: Event,
+    ) -> Plan {
         let now = self.view.now;
         let Some(found) = found else {
             if event == Event::Improve {
                 return old.clone();
             }
             let blocked = old.blocked.min(now);
-            return Plan { blocked, ..self.without(who.row, old) };
+            return Plan { blocked, ..self.without(ego.row, old) };
         };
-        let left = |at: DVec2| lead.distance(&who.ground.space, at);
-        let end = found.path.last().map_or(who.at, |last| last.1);
-        let arrive = self.view.cohorts[self.view.agents.cohort[who.row] as usize].arrive;
+        let left = |at: DVec2| remaining.distance(&ego.map.space, at);
+        let end = found.path.last().map_or(ego.at, |last| last.1);
+        let arrive = self.view.cohorts[self.view.agents.cohort[ego.row] as usize].arrive;
         let has_time = arrive.is_some_and(|[_, to]| now < to);
-        let is_blocked = !found.reaches && !has_time && left(who.at) - left(end) < NO_PROGRESS;
+        let is_blocked = !found.reaches && !has_time && left(ego.at) - left(end) < NO_PROGRESS;
         if event == Event::Improve
-            && self.cost(who, lead, &found.path) >= self.cost(who, lead, &self.ahead(old))
+            && self.cost(ego, remaining, &found.path) >= self.cost(ego, remaining, &self.ahead(old))
         {
             // The bound has fallen: the plan is better than was known.
             return Plan { inflation: found.inflation.min(old.inflation), ..old.clone() };
@@ -332,15 +339,15 @@ impl<'a> Thinker<'a> {
     }
 
     /// What a path costs, and what is left after it.
-    fn cost(&self, who: &Who<'_>, lead: &Lead, path: &[(f64, DVec2)]) -> f64 {
-        let walk = self.walk(who);
+    fn cost(&self, ego: &Ego<'_>, remaining: &RemainingDistance, path: &[(f64, DVec2)]) -> f64 {
+        let walk = self.walk(ego);
         let pieces = path.windows(2).map(|pair| {
             let time = pair[1].0 - pair[0].0;
             let speed = pair[0].1.distance(pair[1].1) / time;
             time * (walk.per_second + walk.per_speed_squared * speed * speed)
         });
-        let left = path.last().map_or(0.0, |last| lead.distance(&who.ground.space, last.1));
-        pieces.sum::<f64>() + left * 2.0 * walk.per_second / who.preferred.max(0.05)
+        let left = path.last().map_or(0.0, |last| remaining.distance(&ego.map.space, last.1));
+        pieces.sum::<f64>() + left * 2.0 * walk.per_second / ego.preferred.max(0.05)
     }
 
     /// What becomes of a plan where there is no other: it stays as long as it can be walked. Others rely on it, so nobody
@@ -363,52 +370,52 @@ impl<'a> Thinker<'a> {
 
     /// Whether a plan keeps clear of everybody as things are, but for some whose plans change with it.
     pub fn still_holds(&self, slot: u32, plan: &Plan, but: &[u32]) -> bool {
-        let Some(who) = self.who(self.rows[slot as usize] as usize) else { return false };
+        let Some(ego) = self.ego(self.rows[slot as usize] as usize) else { return false };
         let mut ignored = Vec::new();
         for &other in but {
-            let body = self.board.body(other) as usize;
+            let body = self.reservations.body(other) as usize;
             ignored.resize(ignored.len().max(body + 1), false);
             ignored[body] = true;
         }
-        let leaves = self.view.cohorts[self.view.agents.cohort[who.row] as usize].leaves;
+        let leaves = self.view.cohorts[self.view.agents.cohort[ego.row] as usize].leaves;
         let others = Others { ignored: &ignored, new: &[] };
-        self.meeting(&who, &self.ahead(plan), leaves && plan.reaches, others).is_none()
+        self.meeting(&ego, &self.ahead(plan), leaves && plan.reaches, others).is_none()
     }
 
     /// T(Σ1) and T(Σ2): the bends of the way to the goal. The old way does as long as it is in sight and leads on.
-    fn way(&self, who: &Who<'_>, old: &Plan, meter: &mut Meter) -> Option<Vec<DVec2>> {
-        let same_goal = tasks::has_area(self.view, who.row) || old.goal == wide(self.view.goal(who.row));
+    fn way(&self, ego: &Ego<'_>, old: &Plan, meter: &mut Meter) -> Option<Vec<DVec2>> {
+        let same_goal = tasks::has_area(self.view, ego.row) || old.goal == wide(self.view.goal(ego.row));
         let is_blocked = old.blocked + f64::from(self.params.patience) <= self.view.now;
-        let rest = (same_goal && !is_blocked).then(|| self.rest_of_way(who, &old.way)).flatten();
+        let rest = (same_goal && !is_blocked).then(|| self.rest_of_way(ego, &old.way)).flatten();
         if rest.is_some() {
             return rest;
         }
         meter.spent += WAY;
         let static_way = meter.time(tasks::Task::Navmesh, |meter| {
-            who.ground.way(self.view, who.row, |looked_at| meter.see(tasks::Task::Navmesh, looked_at))
+            ego.map.way(self.view, ego.row, |looked_at| meter.see(tasks::Task::Navmesh, looked_at))
         })?;
-        let way = meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(who, &static_way, meter));
+        let way = meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(ego, &static_way, meter));
         Some(way.unwrap_or(static_way))
     }
 
     /// The bends that are left of a way: up to the last one that is in sight nothing has to be passed.
-    fn rest_of_way(&self, who: &Who<'_>, way: &[DVec2]) -> Option<Vec<DVec2>> {
-        let sees = |bend: &DVec2| who.ground.sees(who.at, *bend);
+    fn rest_of_way(&self, ego: &Ego<'_>, way: &[DVec2]) -> Option<Vec<DVec2>> {
+        let sees = |bend: &DVec2| ego.map.sees(ego.at, *bend);
         let first = (0..way.len().min(4)).rev().find(|&bend| sees(&way[bend]))?;
         Some(way[first..].to_vec())
     }
 
     /// T(Σ2). Where nobody will be on the static way, there is no better one.
-    fn dynamic_way(&self, who: &Who<'_>, static_way: &[DVec2], meter: &mut Meter) -> Option<Vec<DVec2>> {
-        let mesh = who.ground.fine.as_ref().map(Terrain::mesh)?;
-        let class = self.grounds.class(self.view, who.row);
-        let asker = Asker { class, from: who.at, speed: who.preferred.max(0.1), slot: who.slot };
-        if !self.crowding.is_on(self.view, who.ground, asker, static_way) {
+    fn dynamic_way(&self, ego: &Ego<'_>, static_way: &[DVec2], meter: &mut Meter) -> Option<Vec<DVec2>> {
+        let mesh = ego.map.fine.as_ref().map(Terrain::mesh)?;
+        let class = self.maps.class(self.view, ego.row);
+        let asker = Asker { class, from: ego.at, speed: ego.preferred.max(0.1), slot: ego.slot };
+        if !self.crowding.is_on(self.view, ego.map, asker, static_way) {
             return None;
         }
         let density = self.crowding.density(self.view, asker)?;
         let goal = *static_way.last()?;
-        let ends = [who.ground.room(mesh, who.at)?, who.ground.room(mesh, goal)?];
+        let ends = [ego.map.room(mesh, ego.at)?, ego.map.room(mesh, goal)?];
         let domain = DynamicNavmesh::new(mesh, &density, self.params.crowding.into(), ends)?;
         let settings = Settings { inflation: 1.0, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(Gate::START), &[Gate::GOAL]);
@@ -421,24 +428,24 @@ impl<'a> Thinker<'a> {
         let (mut route, _) = domain.route(&gates);
         // The search goes from side to side, which is not as straight as the ways are. What leaves the floor has a cost of its
         // own.
-        let known: Vec<DVec2> = std::iter::once(who.at).chain(static_way.iter().copied()).collect();
-        if !who.ground.leaves_the_floor() && domain.cost_along(&known) <= domain.cost_along(&route) {
+        let known: Vec<DVec2> = std::iter::once(ego.at).chain(static_way.iter().copied()).collect();
+        if !ego.map.leaves_the_floor() && domain.cost_along(&known) <= domain.cost_along(&route) {
             return None;
         }
-        if route.first() == Some(&who.at) {
+        if route.first() == Some(&ego.at) {
             route.remove(0);
         }
         route.extend((ends[1] != goal).then_some(goal));
         Some(route)
     }
 
-    pub fn walk(&self, who: &Who<'_>) -> Walk {
-        let preferred = who.preferred.max(0.05);
+    pub fn walk(&self, ego: &Ego<'_>) -> Walk {
+        let preferred = ego.preferred.max(0.05);
         Walk {
             step: self.step(),
             lattice: self.params.lattice.into(),
             speed_step: preferred / SPEED_STEPS,
-            max_speed: who.max_speed.min(MOST_TIMES_PREFERRED * preferred),
+            max_speed: ego.max_speed.min(MOST_TIMES_PREFERRED * preferred),
             per_second: PER_SECOND,
             // So that the preferred speed is the cheapest.
             per_speed_squared: PER_SECOND / (preferred * preferred),
@@ -449,44 +456,44 @@ impl<'a> Thinker<'a> {
     /// T(Σ4): a search in a tunnel around a line.
     pub fn search(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         line: &[DVec2],
         ending: &Ending,
         inflation: f32,
         others: Others<'_>,
         meter: &mut Meter,
     ) -> Option<Found> {
-        let exceptions = Exceptions { ignored: others.ignored, touched: &who.touched };
+        let exceptions = Exceptions { ignored: others.ignored, touched: &ego.touched };
         let around = Surroundings {
-            clearance: &who.ground.clearance,
-            published: &self.board.published,
-            own: Some(who.body),
+            clearance: &ego.map.clearance,
+            published: &self.reservations.published,
+            own: Some(ego.body),
         };
         let goal = Goal { at: ending.goal, radius: ending.goal_radius, window: (0.0, f64::INFINITY) };
         let now = self.view.now;
-        let walk = SpaceTime::new(self.walk(who), around, (now, who.at), goal).ok()?;
-        let lead = Lead::along(&line[1..]);
+        let walk = SpaceTime::new(self.walk(ego), around, (now, ego.at), goal).ok()?;
+        let remaining = RemainingDistance::along(&line[1..]);
         let window = Window {
             walk: walk
                 .with_fovea(None)
                 .with_exceptions(exceptions)
-                .with_jumps(&who.ground.jumps)
-                .with_ferries(who.ground.ferries()),
-            lead: &lead,
-            space: &who.ground.space,
-            published: &self.board.published,
+                .with_jumps(&ego.map.jumps)
+                .with_ferries(ego.map.ferries()),
+            remaining: &remaining,
+            space: &ego.map.space,
+            published: &self.reservations.published,
             exceptions,
-            own: who.body,
-            radius: who.radius,
+            own: ego.body,
+            radius: ego.radius,
             last: (self.horizon() / self.step()).round() as u16,
             ending: *ending,
             known: Default::default(),
         };
-        let start = window.walk.moment(now, who.at, who.velocity);
+        let start = window.walk.moment(now, ego.at, ego.velocity);
         let width = Width { space: self.params.width.into(), time: self.horizon() };
-        let near = cut(line, who.max_speed * self.horizon());
+        let near = cut(line, ego.max_speed * self.horizon());
         let tunnel = Tunnel {
-            line: Line::timed(near, now, who.preferred.max(0.05)),
+            line: Line::timed(near, now, ego.preferred.max(0.05)),
             width,
             goal_radius: ending.goal_radius,
         };
@@ -512,7 +519,7 @@ impl<'a> Thinker<'a> {
         let reaches = window.place_of(last)?.distance(ending.goal) <= ending.goal_radius;
         let inflation = search.search().inflation();
         let width = search.tunnel().width.space.min(1e6) as f32;
-        Some(Found { path: self.taut(who, &path, others), steps: Vec::new(), reaches, inflation, width })
+        Some(Found { path: self.taut(ego, &path, others), steps: Vec::new(), reaches, inflation, width })
     }
 }
 

@@ -49,7 +49,7 @@ impl Session<'_> {
 
     /// Whether the step leads over a jump or up to one, or onto, along or off a platform.
     fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
-        let ground = self.known.grounds.of(view, row).filter(|ground| ground.leaves_the_floor());
+        let ground = self.known.maps.of(view, row).filter(|ground| ground.leaves_the_floor());
         let here = wide(view.position(row));
         let plan = self.plan(view.agents.slot[row]);
         ground.is_some_and(|ground| {
@@ -66,7 +66,7 @@ impl Session<'_> {
 
     /// Where one goes who cannot plan: with the platform that it stands on, or away from a wall that it is pressed against.
     fn without_plan(&self, view: View<'_>, row: usize) -> Option<DVec2> {
-        let ground = self.known.grounds.of(view, row)?;
+        let ground = self.known.maps.of(view, row)?;
         let here = wide(view.position(row));
         if let Some(platform) = ground.carrier(here, view.now) {
             let [now, then] =

@@ -50,7 +50,7 @@ impl Session<'_> {
 
     /// Whether a wall is in the rest of a path.
     fn is_walled(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
-        let Some(ground) = self.known.grounds.of(view, row) else { return false };
+        let Some(ground) = self.known.maps.of(view, row) else { return false };
         let ahead = plan.path.iter().filter(|point| point.0 > view.now).map(|point| point.1);
         let places: Vec<DVec2> = std::iter::once(wide(view.position(row))).chain(ahead).collect();
         places.windows(2).any(|pair| !ground.sees(pair[0], pair[1]))

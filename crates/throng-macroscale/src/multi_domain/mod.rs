@@ -27,24 +27,24 @@
 //! - **Paths are pulled taut in space and time**: steps in sixteen directions zigzag.
 //! - **Everybody counts, whatever the direction** (the paper: a foveal angle). The rule above needs it, and an index of space
 //!   and time makes it cheap.
-//! - **Who is in the way of one who is nearer to its goal makes room** (`yielding.rs`), if need be by going back: the
+//! - **An agent in the way of one that is nearer to its goal makes room** (`yielding.rs`), if need be by going back: the
 //!   paper's agents in narrow passages cooperate, and it does not say how.
 //! - **Σ3 leads around those who stand**, not around all where they are now: who walks is elsewhere when one gets there, and
 //!   Σ4 knows where.
 //! - **Σ2 is searched on events**: a new goal or map, or no way on. Densities change all the time, and a search for every
 //!   change would be one for every agent in every frame.
 
-mod board;
 mod budget;
 mod crossing;
 mod crowding;
 mod deliberation;
+mod direct;
+mod domain_map;
 mod execution;
-mod ground;
 mod guard;
-mod lead;
 mod plan;
-mod rides;
+mod remaining;
+mod reservations;
 mod sharing;
 mod stepping;
 mod tasks;
@@ -56,14 +56,14 @@ pub use tasks::{Event, Explained, Task};
 
 use crate::cached::Cached;
 use crate::{Intent, Macroscale, MacroscaleModel, Tasks};
-use board::Board;
 use budget::Frame;
 use crowding::Crowding;
-use deliberation::{Proposal, Thinker};
+use deliberation::{Proposal, Snapshot};
+use domain_map::DomainMaps;
 use glam::{DVec2, Vec2};
-use ground::Grounds;
 use plan::{Plan, Plans};
 use rayon::prelude::*;
+use reservations::Reservations;
 use sharing::Destinations;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -122,8 +122,8 @@ pub struct MultiDomainPlanner {
 /// What follows from the world and the plans.
 #[derive(Debug, Default)]
 struct Known {
-    grounds: Grounds,
-    board: Board,
+    maps: DomainMaps,
+    reservations: Reservations,
     crowding: Crowding,
     destinations: Destinations,
     /// By slot, where an agent is in the columns.
@@ -170,7 +170,7 @@ impl Macroscale for MultiDomainPlanner {
 
     fn intent(&self, view: View<'_>, row: usize) -> Intent {
         let mut known = self.known.lock();
-        known.grounds.learn(view, &self.params);
+        known.maps.learn(view, &self.params);
         let session =
             Session { params: &self.params, plans: &self.plans, known: &mut known, drafts: BTreeMap::new() };
         Intent::new((session.velocity(view, row), session.aim(view, row)))
@@ -178,8 +178,8 @@ impl Macroscale for MultiDomainPlanner {
 
     fn path(&self, view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Option<Vec<Vec2>> {
         let mut known = self.known.lock();
-        known.grounds.learn(view, &self.params);
-        known.grounds.path(view, [from, to], radius)
+        known.maps.learn(view, &self.params);
+        known.maps.path(view, [from, to], radius)
     }
 
     fn route(&self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
@@ -216,7 +216,7 @@ impl Tasks for MultiDomainPlanner {
         let session = Session::new(view, &self.params, &self.plans, &mut known);
         let plan = self.plans.of(view.agents.slot[row]);
         let share = Frame::uncounted(&self.params).share_out(std::iter::once(plan.failures), &self.params)[0];
-        let seen = Thinker::new(view, &session).seen(row, share);
+        let seen = Snapshot::new(view, &session).seen(row, share);
         tasks::explain(&self.params, view, (row, plan), seen)
     }
 
@@ -230,14 +230,14 @@ impl Tasks for MultiDomainPlanner {
 
     fn bytes(&self) -> usize {
         let known = self.known.lock();
-        known.board.bytes() + known.crowding.bytes()
+        known.reservations.bytes() + known.crowding.bytes()
     }
 }
 
 impl Known {
-    /// Brings copies up to date: the map, who is where, and what everybody has said.
-    fn look(&mut self, view: View<'_>, params: &MultiDomain, plans: &Plans) {
-        self.grounds.learn(view, params);
+    /// Brings copies up to date: the map, where agents are, and what they have published.
+    fn update(&mut self, view: View<'_>, params: &MultiDomain, plans: &Plans) {
+        self.maps.learn(view, params);
         self.rows.clear();
         for (row, &slot) in view.agents.slot.iter().enumerate() {
             if self.rows.len() <= slot as usize {
@@ -245,15 +245,15 @@ impl Known {
             }
             self.rows[slot as usize] = row as u32;
         }
-        self.board.look(view, params, plans, &self.rows);
-        self.crowding.look(view, &self.grounds, params, plans, &self.rows);
-        self.destinations.look(view, plans);
+        self.reservations.update(view, params, plans, &self.rows);
+        self.crowding.update(view, &self.maps, params, plans, &self.rows);
+        self.destinations.update(view, plans);
     }
 }
 
 impl<'a> Session<'a> {
     fn new(view: View<'_>, params: &'a MultiDomain, plans: &'a Plans, known: &'a mut Known) -> Session<'a> {
-        known.look(view, params, plans);
+        known.update(view, params, plans);
         Session { params, plans, known, drafts: BTreeMap::new() }
     }
 
@@ -262,18 +262,18 @@ impl<'a> Session<'a> {
         self.drafts.get(&slot).unwrap_or_else(|| self.plans.of(slot))
     }
 
-    /// Whether somebody is in the middle of a jump.
+    /// Whether an agent is in the middle of a jump.
     fn is_in_flight(&self, view: View<'_>, row: usize) -> bool {
-        self.known.grounds.is_in_flight(view, row, self.plan(view.agents.slot[row]))
+        self.known.maps.is_in_flight(view, row, self.plan(view.agents.slot[row]))
     }
 
-    /// Takes a plan over: whoever plans from now on knows of it.
+    /// Takes a plan over: all that plan from now on know of it.
     fn publish(&mut self, view: View<'_>, slot: u32, plan: Plan) {
-        let Known { grounds, board, crowding, rows, .. } = &mut *self.known;
+        let Known { maps, reservations, crowding, rows, .. } = &mut *self.known;
         let row = rows[slot as usize] as usize;
         let plan = Plan { serial: self.plans.of(slot).serial + 1, ..plan };
-        board.publish(view, self.params, row, &plan);
-        crowding.publish(view, grounds, self.params, row, &plan);
+        reservations.publish(view, self.params, row, &plan);
+        crowding.publish(view, maps, self.params, row, &plan);
         self.drafts.insert(slot, plan);
     }
 
@@ -299,21 +299,21 @@ impl<'a> Session<'a> {
     /// Serves agents in the order of their priorities, a batch at a time, until the budget is spent.
     fn deliberate(&mut self, view: View<'_>, mut frame: Frame, serviced: &mut Vec<TaskRecord>) {
         serviced.clear();
-        let mut waiting = self.asks(view);
+        let mut waiting = self.requests(view);
         waiting.reverse();
         while !waiting.is_empty() && !frame.is_spent() {
             let batch = waiting.split_off(waiting.len() - tasks::batch(view, &waiting));
-            let shares = frame.share_out(batch.iter().rev().map(|ask| ask.failures), self.params);
-            let thinker = Thinker::new(view, self);
+            let shares = frame.share_out(batch.iter().rev().map(|request| request.failures), self.params);
+            let snapshot = Snapshot::new(view, self);
             let work: Vec<_> = batch.iter().rev().zip(shares).collect();
             let proposals: Vec<Proposal> =
-                work.into_par_iter().map(|(ask, share)| thinker.serve(ask, share)).collect();
+                work.into_par_iter().map(|(request, share)| snapshot.serve(request, share)).collect();
             for proposal in proposals {
                 frame.spend(proposal.spent);
                 serviced.push(proposal.served);
                 if !self.accept(view, &proposal) && frame.may_try_again() {
                     // Somebody of the same batch was first: next round.
-                    waiting.push(proposal.ask);
+                    waiting.push(proposal.request);
                 }
             }
         }
@@ -326,12 +326,12 @@ impl<'a> Session<'a> {
         if proposal.plans.iter().any(is_late) {
             return true;
         }
-        let thinker = Thinker::new(view, self);
+        let snapshot = Snapshot::new(view, self);
         let is_free = proposal.plans.iter().all(|(slot, plan)| {
             let others: Vec<u32> =
                 proposal.plans.iter().map(|(other, _)| *other).filter(|other| other != slot).collect();
             let is_known = plan.path == self.plan(*slot).path;
-            !plan.valid || is_known || thinker.still_holds(*slot, plan, &others)
+            !plan.valid || is_known || snapshot.still_holds(*slot, plan, &others)
         });
         if is_free {
             for (slot, plan) in &proposal.plans {

@@ -2,13 +2,13 @@
 //! place beside the ways of those who still come, as people do who get out of a lift. That is part of its plan, so it is known
 //! before, to itself and to others, that the goal becomes free, and when. Whoever finds no such place stays, and looks again.
 //!
-//! Weighed and left: only to ask those who stand there to make room when somebody comes (`yielding.rs`; it still happens, but
+//! Weighed and left: only to ask agents that stand there to make room when another one comes (`yielding.rs`; it still happens, but
 //! each has to lose its patience first, and ten people took more than a minute), and to leave the last metre to the local
 //! model (its pushes tear up the plans of all who are near).
 
-use super::deliberation::{Meter, Thinker, Who};
+use super::deliberation::{Ego, Meter, Snapshot};
+use super::direct::{Found, Others, Path};
 use super::plan::{Plan, Plans};
-use super::rides::{Found, Others, Path};
 use super::window::Ending;
 use super::{Session, wide};
 use glam::DVec2;
@@ -33,7 +33,7 @@ struct Lane {
     length: f64,
 }
 
-/// Ways that end as near to a goal are kept free too, m: whoever makes room for one is not to stand in the way of another.
+/// Paths that end as near to a goal are kept free too, m: an agent that makes room for one is not to stand in the way of another.
 const NEARBY: f64 = 4.0;
 /// So many ways are kept free, those of the first to come. All of a crowd from everywhere would leave no place at all.
 const MOST_LANES: usize = 16;
@@ -66,7 +66,7 @@ fn wanted(view: View<'_>, row: usize, plan: &Plan) -> DVec2 {
     plan.way.last().copied().unwrap_or_else(|| wide(view.goal(row)))
 }
 
-/// Who walks, by where it wanted to at the beginning of the step.
+/// Agents that walk, by where they wanted to at the beginning of the step.
 #[derive(Debug, Default)]
 pub(super) struct Destinations {
     /// Cells of [`NEARBY`], and the rows that belong there.
@@ -74,7 +74,7 @@ pub(super) struct Destinations {
 }
 
 impl Destinations {
-    pub fn look(&mut self, view: View<'_>, plans: &Plans) {
+    pub fn update(&mut self, view: View<'_>, plans: &Plans) {
         let (agents, rows) = (view.agents, 0..view.agents.len());
         let walking = rows.filter(|&row| agents.status[row] == Status::Walking);
         let entry = |row: usize| (cell(wanted(view, row, plans.of(agents.slot[row]))), row as u32);
@@ -116,15 +116,15 @@ impl Session<'_> {
     }
 }
 
-impl Thinker<'_> {
+impl Snapshot<'_> {
     /// What others need who come to a goal; nothing where nobody does.
-    fn kept(&self, who: &Who<'_>, goal: DVec2) -> Kept {
+    fn kept(&self, ego: &Ego<'_>, goal: DVec2) -> Kept {
         let comes = |&row: &usize| {
             let plan = self.plan(self.view.agents.slot[row]);
-            row != who.row && wanted(self.view, row, plan).distance(goal) < NEARBY
+            row != ego.row && wanted(self.view, row, plan).distance(goal) < NEARBY
         };
         let mut lanes: Vec<Lane> =
-            self.destinations.near(goal).filter(comes).map(|row| self.lane(who, row)).collect();
+            self.destinations.near(goal).filter(comes).map(|row| self.lane(ego, row)).collect();
         let shared = lanes.iter().filter(|lane| lane.end.distance(goal) < lane.reach);
         let nearest = shared.min_by(|a, b| a.end.distance(goal).total_cmp(&b.end.distance(goal)));
         let around = nearest.map(|lane| (lane.end, TO_PASS * lane.reach));
@@ -134,14 +134,14 @@ impl Thinker<'_> {
         if around.is_some() { Kept { lanes, around } } else { Kept::default() }
     }
 
-    fn lane(&self, who: &Who<'_>, row: usize) -> Lane {
+    fn lane(&self, ego: &Ego<'_>, row: usize) -> Lane {
         let plan = self.plan(self.view.agents.slot[row]);
         let end = wanted(self.view, row, plan);
         let bends = plan.way.split_last().map_or(&[][..], |(_, bends)| bends);
         let here = std::iter::once(wide(self.view.position(row)));
         let way: Vec<DVec2> = here.chain(bends.iter().copied()).chain([end]).collect();
         let length = length(&way);
-        let radii = who.radius + f64::from(self.view.agents.radius[row]);
+        let radii = ego.radius + f64::from(self.view.agents.radius[row]);
         Lane { way, end, reach: radii + f64::from(self.params.margin) + BESIDE, length }
     }
 
@@ -149,7 +149,7 @@ impl Thinker<'_> {
     /// ending is given.
     pub fn visit(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         ending: &Ending,
         others: Others<'_>,
         meter: &mut Meter,
@@ -157,19 +157,19 @@ impl Thinker<'_> {
     ) -> Option<Found> {
         // Nobody who walks on feet leaves its line: beside it there may be no ground.
         let may_leave = !ending.leaves && self.view.legs.is_none();
-        let kept = if may_leave { self.kept(who, ending.goal) } else { Kept::default() };
+        let kept = if may_leave { self.kept(ego, ending.goal) } else { Kept::default() };
         if kept.around.is_none() {
             return plan(ending, meter);
         }
         let through = plan(&Ending { leaves: true, ..*ending }, meter);
-        let visit = through.and_then(|found| self.go_on(who, found, kept, others, meter));
+        let visit = through.and_then(|found| self.go_on(ego, found, kept, others, meter));
         visit.or_else(|| plan(ending, meter))
     }
 
     /// A plan, and from the goal on to where one is not in the way, if it leads to the goal at all.
     fn go_on(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         found: Found,
         kept: Kept,
         others: Others<'_>,
@@ -180,8 +180,9 @@ impl Thinker<'_> {
         }
         let end = *found.path.last()?;
         // Those who have to make room for the way there do, and nobody else.
-        let asked = self.marked(&self.met_by(&self.told(who, found.path.clone(), false), others.ignored));
-        let on = self.leave(who, end, &kept, Others { ignored: &asked, ..others }, meter)?;
+        let asked =
+            self.marked(&self.met_by(&self.reservation(ego, found.path.clone(), false), others.ignored));
+        let on = self.leave(ego, end, &kept, Others { ignored: &asked, ..others }, meter)?;
         let path: Path = found.path.iter().copied().chain(on.into_iter().skip(1)).collect();
         Some(Found { path, ..found })
     }
@@ -189,14 +190,14 @@ impl Thinker<'_> {
     /// From a place and time to where one is in nobody's way; at least not at the goal.
     fn leave(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         from: (f64, DVec2),
         kept: &Kept,
         others: Others<'_>,
         meter: &mut Meter,
     ) -> Option<Path> {
-        let beside = self.refuge(who, from, others, kept, meter);
-        beside.or_else(|| self.refuge(who, from, others, &kept.without_ways(), meter))
+        let beside = self.refuge(ego, from, others, kept, meter);
+        beside.or_else(|| self.refuge(ego, from, others, &kept.without_ways(), meter))
     }
 
     /// Whether somebody has arrived, and is not on feet, which have to be led.
@@ -206,29 +207,29 @@ impl Thinker<'_> {
 
     /// What somebody does who has arrived: it makes room for those who come, or stays if nobody does. Those who stand around
     /// it let it out first.
-    pub fn stay(&self, who: &Who<'_>, old: &Plan, meter: &mut Meter) -> Vec<(u32, Plan)> {
-        let kept = self.kept(who, who.at);
-        let from = (self.view.now, who.at);
-        let mut leave = |ignored: &[bool]| self.leave(who, from, &kept, Others { ignored, new: &[] }, meter);
+    pub fn stay(&self, ego: &Ego<'_>, old: &Plan, meter: &mut Meter) -> Vec<(u32, Plan)> {
+        let kept = self.kept(ego, ego.at);
+        let from = (self.view.now, ego.at);
+        let mut leave = |ignored: &[bool]| self.leave(ego, from, &kept, Others { ignored, new: &[] }, meter);
         if let Some(path) = leave(&[]) {
-            return vec![(who.slot, self.with(old, Found { path, ..Found::default() }))];
+            return vec![(ego.slot, self.with(old, Found { path, ..Found::default() }))];
         }
-        let walking = self.marked(&self.walking(who));
+        let walking = self.marked(&self.walking(ego));
         let let_out = leave(&walking).and_then(|path| {
             let plan = self.with(old, Found { path, ..Found::default() });
-            self.with_room_made(who, plan, true, &walking, meter)
+            self.with_room_made(ego, plan, true, &walking, meter)
         });
-        let_out.unwrap_or_else(|| vec![(who.slot, self.without(who.row, old))])
+        let_out.unwrap_or_else(|| vec![(ego.slot, self.without(ego.row, old))])
     }
 
     /// The rows of all others who walk, and can be asked to do something else: nobody who gets to its goal as it is.
-    fn walking(&self, who: &Who<'_>) -> Vec<usize> {
+    fn walking(&self, ego: &Ego<'_>) -> Vec<usize> {
         let agents = self.view.agents;
         let walks = |&row: &usize| {
             let plan = self.plan(agents.slot[row]);
-            let is_on_floor = !self.grounds.is_in_flight(self.view, row, plan);
+            let is_on_floor = !self.maps.is_in_flight(self.view, row, plan);
             let gets_there = plan.valid && plan.reaches;
-            row != who.row && agents.status[row] == Status::Walking && is_on_floor && !gets_there
+            row != ego.row && agents.status[row] == Status::Walking && is_on_floor && !gets_there
         };
         (0..agents.len()).filter(walks).collect()
     }

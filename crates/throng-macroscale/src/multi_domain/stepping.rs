@@ -5,10 +5,10 @@
 //! exchange of feet: what has been stepped cannot be taken back, and the motion takes steps over one step of the simulation after
 //! they were planned.
 
-use super::deliberation::{Meter, Thinker, Who};
-use super::lead::Lead;
+use super::deliberation::{Ego, Meter, Snapshot};
+use super::direct::{Found, Others, Path};
 use super::plan::Plan;
-use super::rides::{Found, Others, Path};
+use super::remaining::RemainingDistance;
 use super::tasks::Task;
 use super::window::Ending;
 use crate::domain::Placed;
@@ -32,17 +32,17 @@ struct Footing {
 /// What steps are for: what was planned before, and what is left of the way.
 pub(super) struct Aims<'a> {
     pub old: &'a Plan,
-    pub lead: &'a Lead,
+    pub remaining: &'a RemainingDistance,
     pub ending: &'a Ending,
 }
 
-impl Thinker<'_> {
+impl Snapshot<'_> {
     /// T(Σ5): steps along a path, the path that they make, and whether it leads to the goal. For those without legs the path is all.
-    pub fn stepped(&self, who: &Who<'_>, found: Found, aims: &Aims<'_>, meter: &mut Meter) -> Option<Found> {
+    pub fn stepped(&self, ego: &Ego<'_>, found: Found, aims: &Aims<'_>, meter: &mut Meter) -> Option<Found> {
         let Some(legs) = self.view.legs else { return Some(found) };
-        let Aims { old, lead, ending } = *aims;
-        let footing = self.footing(who, legs)?;
-        let left = |at| (lead.distance(&who.ground.space, at) - ending.goal_radius).max(0.0);
+        let Aims { old, remaining, ending } = *aims;
+        let footing = self.footing(ego, legs)?;
+        let left = |at| (remaining.distance(&ego.map.space, at) - ending.goal_radius).max(0.0);
         let horizon = self.view.now + f64::from(self.params.footing);
         let errand = Errand {
             goal: ending.goal,
@@ -52,33 +52,33 @@ impl Thinker<'_> {
             rest_until: ending.rest_until,
             left: &left,
         };
-        let domain = self.stepping(who, legs, footing.start, errand);
+        let domain = self.stepping(ego, legs, footing.start, errand);
         let tunnel = self.tunnel(&found.path, old, ending);
         let (states, inflation, width) = self.search_steps(&domain, tunnel, meter)?;
         let Replayed { steps, path } = domain.replay(&states)?;
-        let path: Path = self.before(who, legs, &footing).chain(path).collect();
+        let path: Path = self.before(ego, legs, &footing).chain(path).collect();
         let end = path.last()?.1;
         let reaches = end.distance(ending.goal) <= ending.goal_radius;
-        let is_free = self.meeting(who, &path, reaches && ending.leaves, Others::default()).is_none();
+        let is_free = self.meeting(ego, &path, reaches && ending.leaves, Others::default()).is_none();
         let steps = footing.steps.iter().copied().chain(steps).collect();
         let inflation = inflation.max(found.inflation);
         is_free.then_some(Found { path, steps, reaches, inflation, width })
     }
 
     /// Where steps can be planned from; nowhere where the motion chooses the next one in this very step of the simulation.
-    fn footing(&self, who: &Who<'_>, legs: &Legs) -> Option<Footing> {
+    fn footing(&self, ego: &Ego<'_>, legs: &Legs) -> Option<Footing> {
         let (now, next) = (self.view.now, self.view.now + self.view.tick);
-        let mut gait = self.view.feet.of(who.slot).copied()?;
+        let mut gait = self.view.feet.of(ego.slot).copied()?;
         let ended = gait.finish(now);
         // As the motion sees it, whatever has been decided since.
-        let plan = self.plans.of(who.slot);
+        let plan = self.plans.of(ego.slot);
         let planned = || plan.steps.iter().find(|step| (step.begin - now).abs() < ON_TIME).copied();
         let taken = gait.step.or_else(|| planned().filter(|_| plan.valid));
         let Some(step) = taken else {
             // Somebody who walks without a plan is not told where its next foot goes.
             return ended
                 .is_none()
-                .then(|| Footing { steps: Vec::new(), start: Start::standing(next, who.at, &gait) });
+                .then(|| Footing { steps: Vec::new(), start: Start::standing(next, ego.at, &gait) });
         };
         gait.take(step);
         let (at, velocity) = step.at(legs, step.end);
@@ -93,12 +93,12 @@ impl Thinker<'_> {
     /// The way of the body until the plan begins.
     fn before(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         legs: &Legs,
         footing: &Footing,
     ) -> impl Iterator<Item = (f64, glam::DVec2)> {
         let (now, tick, begin) = (self.view.now, self.view.tick, footing.start.time);
-        let (legs, step, here) = (*legs, footing.steps.first().copied(), who.at);
+        let (legs, step, here) = (*legs, footing.steps.first().copied(), ego.at);
         let count = ((begin - now) / tick - ON_TIME).ceil().max(0.0) as u32;
         let times = (1..count).map(move |count| now + f64::from(count) * tick);
         let at = move |time: f64| step.map_or(here, |step| step.at(&legs, time).0);
@@ -107,23 +107,23 @@ impl Thinker<'_> {
 
     fn stepping<'b>(
         &'b self,
-        who: &'b Who<'_>,
+        ego: &'b Ego<'_>,
         legs: &'b Legs,
         start: Start,
         errand: Errand<'b>,
     ) -> Footstepping<'b> {
-        let walk = self.walk(who);
+        let walk = self.walk(ego);
         let ground = Ground {
             legs,
             gaps: self.view.gaps,
-            clearance: &who.ground.clearance,
-            published: &self.board.published,
-            own: Some(who.body),
-            exceptions: Exceptions { ignored: &[], touched: &who.touched },
+            clearance: &ego.map.clearance,
+            published: &self.reservations.published,
+            own: Some(ego.body),
+            exceptions: Exceptions { ignored: &[], touched: &ego.touched },
         };
         let walker = Walker {
-            preferred: who.preferred.max(0.05),
-            max_speed: who.max_speed,
+            preferred: ego.preferred.max(0.05),
+            max_speed: ego.max_speed,
             per_second: walk.per_second,
             per_change_squared: walk.per_change_squared,
             tick: self.view.tick,

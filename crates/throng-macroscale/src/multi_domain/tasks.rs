@@ -57,9 +57,9 @@ pub enum Event {
     Improve,
 }
 
-/// Somebody who wants to think.
+/// An agent that wants to plan, and why.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
+pub(super) struct PlanRequest {
     pub row: usize,
     pub id: u32,
     pub slot: u32,
@@ -77,8 +77,8 @@ pub(super) struct Ask {
 
 /// A plan that costs at most so many times the cheapest is not worth a search.
 const GOOD_ENOUGH: f32 = 1.1;
-/// Between looks for a better plan, s.
-const LOOK_AGAIN: f64 = 1.0;
+/// Time between searches for a better plan, s.
+const REPLAN_INTERVAL: f64 = 1.0;
 /// Whoever found no plan waits so long before the next try, s, and each time twice as long.
 const RETRY: f64 = 0.1;
 const MOST_RETRY: f64 = 2.0;
@@ -91,20 +91,21 @@ const BATCH: usize = 8;
 const CLOSE: f32 = 3.0;
 
 impl Session<'_> {
-    /// Everybody who wants to think, the most urgent first. Ties go to who is nearest to its goal, then to who is ahead:
+    /// All requests, the most urgent first. Ties go to who is nearest to its goal, then to who is ahead:
     /// whoever comes behind would go around those who have no plan yet. Nobody's number or row decides before what it does.
-    pub(super) fn asks(&self, view: View<'_>) -> Vec<Ask> {
-        let mut asks: Vec<Ask> = (0..view.agents.len()).filter_map(|row| self.ask(view, row)).collect();
-        asks.sort_by(|a, b| {
+    pub(super) fn requests(&self, view: View<'_>) -> Vec<PlanRequest> {
+        let mut requests: Vec<PlanRequest> =
+            (0..view.agents.len()).filter_map(|row| self.request(view, row)).collect();
+        requests.sort_by(|a, b| {
             let rest = || a.priority.total_cmp(&b.priority).then(a.due.total_cmp(&b.due));
             let order = a.event.cmp(&b.event).then_with(rest);
             let nearest = a.left.total_cmp(&b.left).then(b.ahead.total_cmp(&a.ahead));
             order.then(nearest).then(a.id.cmp(&b.id))
         });
-        asks
+        requests
     }
 
-    fn ask(&self, view: View<'_>, row: usize) -> Option<Ask> {
+    fn request(&self, view: View<'_>, row: usize) -> Option<PlanRequest> {
         let (id, slot) = (view.agents.id[row], view.agents.slot[row]);
         let plan = self.plan(slot);
         if self.is_in_flight(view, row) {
@@ -127,26 +128,26 @@ impl Session<'_> {
         let here = wide(view.position(row));
         let ahead = (wide(view.goal(row)) - here).normalize_or_zero().dot(here);
         let left = (left(view, row, plan) / ABREAST).round();
-        Some(Ask { row, id, slot, event, failures: plan.failures, priority, due, left, ahead })
+        Some(PlanRequest { row, id, slot, event, failures: plan.failures, priority, due, left, ahead })
     }
 
     /// Whether it is time for somebody who has arrived to look for another place.
     fn makes_room(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
-        let stands = plan.end() <= view.now && view.now - plan.served >= LOOK_AGAIN - 1e-9;
+        let stands = plan.end() <= view.now && view.now - plan.served >= REPLAN_INTERVAL - 1e-9;
         stands && view.legs.is_none() && self.is_in_the_way(view, row)
     }
 }
 
 /// How many of those who wait, from the end, think at the same time. Whoever is close to another one who has no plan would
 /// take it for somebody who stands, and go around it.
-pub(super) fn batch(view: View<'_>, waiting: &[Ask]) -> usize {
-    let is_close = |a: &Ask, b: &Ask| {
+pub(super) fn batch(view: View<'_>, waiting: &[PlanRequest]) -> usize {
+    let is_close = |a: &PlanRequest, b: &PlanRequest| {
         b.event == Event::Invalid && view.position(a.row).distance(view.position(b.row)) < CLOSE
     };
     let next = || waiting.iter().rev().take(BATCH);
     next()
         .enumerate()
-        .position(|(n, ask)| next().take(n).any(|first| is_close(ask, first)))
+        .position(|(n, request)| next().take(n).any(|first| is_close(request, first)))
         .unwrap_or(next().count())
 }
 
@@ -174,7 +175,9 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
     let renew = if view.legs.is_some() { params.renew.min(params.footing / 2.0) } else { params.renew };
     // Steps are planned for less time, and whoever stands before a river would think about it all the time.
     let may_rest = is_blocked || view.legs.is_some();
-    if !plan.reaches && plan.end() - view.now < f64::from(renew) && (!may_rest || waited >= LOOK_AGAIN - 1e-9)
+    if !plan.reaches
+        && plan.end() - view.now < f64::from(renew)
+        && (!may_rest || waited >= REPLAN_INTERVAL - 1e-9)
     {
         return Some(Event::Ending);
     }
@@ -184,7 +187,7 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
     // One look for each plan: it is made anew soon anyway.
     let is_new = plan.path.first().is_some_and(|first| first.0 == plan.served);
     let is_dear =
-        is_new && plan.inflation > GOOD_ENOUGH && waited >= LOOK_AGAIN - 1e-9 && plan.end() > view.now;
+        is_new && plan.inflation > GOOD_ENOUGH && waited >= REPLAN_INTERVAL - 1e-9 && plan.end() > view.now;
     is_dear.then_some(Event::Improve)
 }
 

@@ -1,7 +1,7 @@
 //! T(Σ4)'s domain: space and time up to a horizon. A plan ends at the goal, or at the horizon where one can stand; there it is
 //! charged what is left of the way.
 
-use super::lead::Lead;
+use super::remaining::RemainingDistance;
 use crate::domain::Placed;
 use crate::domain::published::{Passage, Published};
 use crate::domain::space_time::{APART, Exceptions, Moment, SpaceTime};
@@ -41,7 +41,7 @@ impl Ending {
 /// Space and time up to a horizon.
 pub(super) struct Window<'a> {
     pub walk: SpaceTime<'a>,
-    pub lead: &'a Lead,
+    pub remaining: &'a RemainingDistance,
     pub space: &'a Space,
     pub published: &'a Published,
     pub exceptions: Exceptions<'a>,
@@ -65,7 +65,7 @@ impl Window<'_> {
             return known;
         }
         let at = self.place_of(moment).unwrap_or_default();
-        let left = (self.lead.distance(self.space, at) - self.ending.goal_radius).max(0.0);
+        let left = (self.remaining.distance(self.space, at) - self.ending.goal_radius).max(0.0);
         self.known.borrow_mut().insert(key, left);
         left
     }

@@ -2,9 +2,9 @@
 //! goal plans as if those who are further from theirs were not there, and these look for a place to let it by, going back if
 //! need be. All of it is published at once, or nothing.
 
-use super::deliberation::{Meter, Thinker, Who, improve};
+use super::deliberation::{Ego, Meter, Snapshot, improve};
+use super::direct::{Found, Others, Path};
 use super::plan::Plan;
-use super::rides::{Found, Others, Path};
 use super::sharing::Kept;
 use super::tasks::{Task, left};
 use super::window::{Ending, REST};
@@ -32,37 +32,37 @@ const MOST_STEPS: u64 = 4_000;
 /// As far ahead those who stand are gone around, m; the first that is not among them.
 const AHEAD: [f64; 3] = [12.0, 20.0, 32.0];
 
-impl Thinker<'_> {
+impl Snapshot<'_> {
     /// T(Σ3): a way with its beginning, led around those who stand on it.
-    pub fn line(&self, who: &Who<'_>, way: &[DVec2], meter: &mut Meter) -> Vec<DVec2> {
-        let straight: Vec<DVec2> = std::iter::once(who.at).chain(way.iter().copied()).collect();
+    pub fn line(&self, ego: &Ego<'_>, way: &[DVec2], meter: &mut Meter) -> Vec<DVec2> {
+        let straight: Vec<DVec2> = std::iter::once(ego.at).chain(way.iter().copied()).collect();
         // The grid knows no way beside the floor.
-        let walked = &way[..who.ground.walked(who.at, way)];
+        let walked = &way[..ego.map.walked(ego.at, way)];
         for ahead in AHEAD {
-            let standing = self.standing_near(who, &straight, ahead);
+            let standing = self.standing_near(ego, &straight, ahead);
             if standing.is_empty() || walked.is_empty() {
                 break;
             }
-            let (to, bend) = beyond(who.at, walked, ahead);
-            // Who would end among those who stand looks further.
+            let (to, bend) = beyond(ego.at, walked, ahead);
+            // A line that would end among agents that stand looks further.
             if standing.iter().all(|&(at, reach)| at.distance(to) >= reach) {
-                return self.around(who, (to, &way[bend..]), &standing, meter).unwrap_or(straight);
+                return self.around(ego, (to, &way[bend..]), &standing, meter).unwrap_or(straight);
             }
         }
         straight
     }
 
-    /// Who stands for the whole horizon near the beginning of a line, and on it.
-    fn standing_near(&self, who: &Who<'_>, line: &[DVec2], ahead: f64) -> Vec<(DVec2, f64)> {
+    /// Agents that stand for the whole horizon near the beginning of a line, and on it.
+    fn standing_near(&self, ego: &Ego<'_>, line: &[DVec2], ahead: f64) -> Vec<(DVec2, f64)> {
         let view = self.view;
         let stands = |row: usize| {
             let plan = self.plan(view.agents.slot[row]);
-            row != who.row && plan.end() <= view.now + 1.0
+            row != ego.row && plan.end() <= view.now + 1.0
         };
         let standing: Vec<(DVec2, f64)> = (0..view.agents.len())
-            .filter(|&row| super::wide(view.position(row)).distance(who.at) < ahead && stands(row))
-            .map(|row| (super::wide(view.position(row)), f64::from(view.agents.radius[row]) + who.radius))
-            .chain(self.parked(who))
+            .filter(|&row| super::wide(view.position(row)).distance(ego.at) < ahead && stands(row))
+            .map(|row| (super::wide(view.position(row)), f64::from(view.agents.radius[row]) + ego.radius))
+            .chain(self.parked(ego))
             .collect();
         let is_hit = standing.iter().any(|&(at, reach)| {
             line.windows(2).any(|pair| distance_to_segment(at, pair[0], pair[1]) < reach)
@@ -71,9 +71,9 @@ impl Thinker<'_> {
     }
 
     /// Scripted bodies that stand for the whole horizon, and how near to them one may be.
-    fn parked(&self, who: &Who<'_>) -> impl Iterator<Item = (DVec2, f64)> {
+    fn parked(&self, ego: &Ego<'_>) -> impl Iterator<Item = (DVec2, f64)> {
         let (view, until) = (self.view, self.view.now + self.horizon());
-        let reach = who.radius + f64::from(self.params.margin) + 2.0 * APART;
+        let reach = ego.radius + f64::from(self.params.margin) + 2.0 * APART;
         let in_the_way = view.scripts.iter().filter(|script| !script.carries);
         in_the_way.filter_map(move |script| {
             let stands = script.path.windows(2).all(|pair| pair[1].0 <= view.now || pair[0].0 >= until);
@@ -84,14 +84,14 @@ impl Thinker<'_> {
 
     fn around(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         (to, rest): (DVec2, &[DVec2]),
         standing: &[(DVec2, f64)],
         meter: &mut Meter,
     ) -> Option<Vec<DVec2>> {
-        let grid = who.ground.grid.as_ref()?;
+        let grid = ego.map.grid.as_ref()?;
         let domain = Around { grid, standing };
-        let ends = [who.at, to].map(|end| grid.nearest(end, 6.0 * grid.side()));
+        let ends = [ego.at, to].map(|end| grid.nearest(end, 6.0 * grid.side()));
         let [Some(start), Some(goal)] = ends else { return None };
         let settings = Settings { inflation: 1.2, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(start), &[goal]);
@@ -102,22 +102,22 @@ impl Thinker<'_> {
         search.path(&domain, &mut cells)?;
         let places: Vec<DVec2> = cells.iter().map(|&cell| grid.place(cell)).collect();
         let free = |from: DVec2, to: DVec2| {
-            who.ground.sees(from, to)
+            ego.map.sees(from, to)
                 && standing.iter().all(|&(at, reach)| distance_to_segment(at, from, to) >= reach)
         };
-        let mut line = vec![who.at];
+        let mut line = vec![ego.at];
         pull(&mut line, &places, free);
         line.extend_from_slice(rest);
         Some(line)
     }
 
     /// Whether somebody can be asked to make room for another: whoever has further to go, and whoever has arrived.
-    fn gives_way(&self, row: usize, to: &Who<'_>, to_left: f64) -> bool {
+    fn gives_way(&self, row: usize, to: &Ego<'_>, to_left: f64) -> bool {
         let agents = self.view.agents;
         let plan = self.plan(agents.slot[row]);
         let own = left(self.view, row, plan);
         match agents.status[row] {
-            _ if self.grounds.is_in_flight(self.view, row, plan) => false,
+            _ if self.maps.is_in_flight(self.view, row, plan) => false,
             Status::Waiting => false,
             Status::Arrived => true,
             Status::Walking => (own, agents.id[row]) > (to_left, to.id),
@@ -128,51 +128,51 @@ impl Thinker<'_> {
     /// that does not work out.
     pub fn make_way(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         plan: &Plan,
         ending: &Ending,
         meter: &mut Meter,
     ) -> Option<Vec<(u32, Plan)>> {
-        let to_left = left(self.view, who.row, plan);
-        let rows = (0..self.view.agents.len()).filter(|&row| row != who.row);
-        let rows: Vec<usize> = rows.filter(|&row| self.gives_way(row, who, to_left)).collect();
+        let to_left = left(self.view, ego.row, plan);
+        let rows = (0..self.view.agents.len()).filter(|&row| row != ego.row);
+        let rows: Vec<usize> = rows.filter(|&row| self.gives_way(row, ego, to_left)).collect();
         let yielding = self.marked(&rows);
-        let straight: Vec<DVec2> = std::iter::once(who.at).chain(plan.way.iter().copied()).collect();
+        let straight: Vec<DVec2> = std::iter::once(ego.at).chain(plan.way.iter().copied()).collect();
         let others = Others { ignored: &yielding, new: &[] };
         let through = |ending: &Ending, meter: &mut Meter| {
-            let found = self.ride(who, &straight, ending, others, meter);
-            found.or_else(|| self.search(who, &straight, ending, self.params.inflation, others, meter))
+            let found = self.walk_line(ego, &straight, ending, others, meter);
+            found.or_else(|| self.search(ego, &straight, ending, self.params.inflation, others, meter))
         };
-        let found = self.visit(who, ending, others, meter, through)?;
+        let found = self.visit(ego, ending, others, meter, through)?;
         let stays = !(ending.leaves && found.reaches);
-        self.with_room_made(who, self.with(plan, found), stays, &yielding, meter)
+        self.with_room_made(ego, self.with(plan, found), stays, &yielding, meter)
     }
 
     /// A plan, and those of all who make room for it. `None` where somebody cannot.
     pub fn with_room_made(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         plan: Plan,
         stays: bool,
         yielding: &[bool],
         meter: &mut Meter,
     ) -> Option<Vec<(u32, Plan)>> {
-        let mut new = vec![(who.body, self.told(who, plan.path.clone(), stays))];
-        let mut plans = vec![(who.slot, plan)];
+        let mut new = vec![(ego.body, self.reservation(ego, plan.path.clone(), stays))];
+        let mut plans = vec![(ego.slot, plan)];
         let mut done = 0;
         while done < new.len() {
             for row in self.met_by(&new[done].1, yielding) {
                 let slot = self.view.agents.slot[row];
-                let body = self.board.body(slot);
+                let body = self.reservations.body(slot);
                 if new.iter().any(|(other, _)| *other == body) {
                     continue;
                 }
                 if new.len() > MOST_ASKED {
                     return None;
                 }
-                let other = self.who(row)?;
+                let other = self.ego(row)?;
                 let path = self.asked_aside(&other, yielding, &new, meter)?;
-                new.push((body, self.told(&other, path.clone(), true)));
+                new.push((body, self.reservation(&other, path.clone(), true)));
                 plans.push((slot, self.with(self.plan(slot), Found { path, ..Found::default() })));
             }
             done += 1;
@@ -183,28 +183,28 @@ impl Thinker<'_> {
     /// Where somebody goes who is asked to make room: it troubles nobody else if it can help it.
     fn asked_aside(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         yielding: &[bool],
         new: &[(u32, Trajectory)],
         meter: &mut Meter,
     ) -> Option<Path> {
         let mut refuge = |ignored: &[bool]| {
-            let from = (self.view.now, who.at);
-            self.refuge(who, from, Others { ignored, new }, &Kept::default(), meter)
+            let from = (self.view.now, ego.at);
+            self.refuge(ego, from, Others { ignored, new }, &Kept::default(), meter)
         };
         refuge(&[]).or_else(|| refuge(yielding))
     }
 
-    /// A path as others are told of it.
-    pub fn told(&self, who: &Who<'_>, path: Path, stays: bool) -> Trajectory {
-        Trajectory { radius: who.radius + f64::from(self.params.margin), path, stays }
+    /// A path as it is reserved.
+    pub fn reservation(&self, ego: &Ego<'_>, path: Path, stays: bool) -> Trajectory {
+        Trajectory { radius: ego.radius + f64::from(self.params.margin), path, stays }
     }
 
     /// Some rows as marks of their bodies.
     pub fn marked(&self, rows: &[usize]) -> Vec<bool> {
         let mut marks = Vec::new();
         for &row in rows {
-            let body = self.board.body(self.view.agents.slot[row]) as usize;
+            let body = self.reservations.body(self.view.agents.slot[row]) as usize;
             marks.resize(marks.len().max(body + 1), false);
             marks[body] = true;
         }
@@ -248,9 +248,10 @@ impl Thinker<'_> {
                 .any(|passage| told.nearest(&passage) < reach + crate::domain::space_time::APART)
         };
         let bodies = (0..among.len() as u32).filter(|&body| among[body as usize]);
-        let met = bodies.filter(|&body| self.board.published.get(body).is_some_and(meets));
-        let mut rows: Vec<usize> =
-            met.filter_map(|body| Some(self.rows[self.board.agent(body)? as usize] as usize)).collect();
+        let met = bodies.filter(|&body| self.reservations.published.get(body).is_some_and(meets));
+        let mut rows: Vec<usize> = met
+            .filter_map(|body| Some(self.rows[self.reservations.agent(body)? as usize] as usize))
+            .collect();
         let rank = |row: &usize| {
             let (id, slot) = (self.view.agents.id[*row], self.view.agents.slot[*row]);
             (left(self.view, *row, self.plan(slot)), id)
@@ -263,21 +264,21 @@ impl Thinker<'_> {
     /// early as one can get there. Whoever flees is never better off later, so one time for each cell is enough.
     pub fn refuge(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         (begin, from): (f64, DVec2),
         others: Others<'_>,
         kept: &Kept,
         meter: &mut Meter,
     ) -> Option<Path> {
-        let grid = who.ground.grid.as_ref()?;
+        let grid = ego.map.grid.as_ref()?;
         let start = grid.nearest(from, 4.0 * grid.side())?;
-        let speed = who.preferred.max(0.05);
+        let speed = ego.preferred.max(0.05);
         let tick = self.view.tick;
         let later = |time: f64, length: f64| {
             begin + ((time - begin + length / speed) / tick - 1e-6).ceil().max(1.0) * tick
         };
         let passes = |from: DVec2, to: DVec2, begin: f64, end: f64| {
-            !self.meets(who, &Passage { from, to, begin, end }, others)
+            !self.meets(ego, &Passage { from, to, begin, end }, others)
         };
         let first = |cell: u32| later(begin, from.distance(grid.place(cell)));
         let can_begin = |cell: u32| passes(from, grid.place(cell), begin, first(cell));
@@ -291,7 +292,7 @@ impl Thinker<'_> {
         } else {
             // The middle of its cell may be nearer to somebody whom it touches.
             grid.successors(start, &mut edges);
-            edges.retain(|edge| who.ground.sees(from, grid.place(edge.0)) && can_begin(edge.0));
+            edges.retain(|edge| ego.map.sees(from, grid.place(edge.0)) && can_begin(edge.0));
         }
         for &(cell, _) in &edges {
             reached.insert(cell, (steps(first(cell)), cell));

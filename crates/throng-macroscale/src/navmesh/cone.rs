@@ -1,5 +1,5 @@
 //! What can be seen through a side of a polygon, and where it is seen through next: the step that [`super::Search`] and
-//! [`super::Ways`] share (Cui, Harabor & Grastien 2017, section 3).
+//! [`super::PathTree`] share (Cui, Harabor & Grastien 2017, section 3).
 //!
 //! The limits of a cone are places that cut it: vertices, or where a side was hit when the cone began. Only they are
 //! remembered, and never where the cone cuts the sides in between, so errors do not add up from polygon to polygon.

@@ -4,7 +4,7 @@
 //!
 //! - [`Terrain`] is a map that can change; it cuts the space that is free for bodies of one radius into convex polygons.
 //! - [`Mesh`] is what comes out: flat arrays that searches read.
-//! - [`Search`] finds the shortest way from one place to another, [`Ways`] those from everywhere to one goal.
+//! - [`Search`] finds the shortest way from one place to another, [`PathTree`] those from everywhere to one goal.
 //! - [`Navmesh`] is the macroscale model: every agent heads for the next bend of its shortest way.
 //!
 //! Deviations:
@@ -20,20 +20,20 @@ mod cone;
 mod lookup;
 pub(crate) mod mesh;
 mod model;
+mod path_tree;
 mod pieces;
 mod raster;
 mod search;
 mod terrain;
 mod tiles;
 mod triangulation;
-mod ways;
 
 pub use mesh::Mesh;
 pub(crate) use model::{FreeSpace, path};
 pub use model::{Navmesh, NavmeshPlanner};
-pub use search::{Search, Stop, Way};
+pub use path_tree::{Heading, PathTree};
+pub use search::{FoundPath, Search, Stop};
 pub use terrain::{Ground, ObstacleId, Polygon, Settings, Terrain};
-pub use ways::{Heading, Ways};
 
 use glam::DVec2;
 

@@ -2,8 +2,8 @@
 
 use super::Search;
 use super::mesh::Mesh;
+use super::path_tree::PathTree;
 use super::terrain::{Settings, Terrain};
-use super::ways::Ways;
 use crate::by_goal::{ByGoal, FirstStop, Roadmap};
 use crate::cached::Cached;
 use crate::heading::Target;
@@ -70,7 +70,7 @@ pub(crate) struct FreeSpace {
 /// The ways to a goal.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    ways: Ways,
+    ways: PathTree,
     /// Where the mesh was entered for a goal that is nearer to a wall than a body can be, and the goal.
     pressed: Vec<(DVec2, DVec2)>,
 }
@@ -100,7 +100,9 @@ impl Roadmap for FreeSpace {
     }
 
     fn tree(&self, goals: Vec<DVec2>) -> Tree {
-        let Some(terrain) = &self.terrain else { return Tree { ways: Ways::default(), pressed: Vec::new() } };
+        let Some(terrain) = &self.terrain else {
+            return Tree { ways: PathTree::default(), pressed: Vec::new() };
+        };
         let (free, pressed): (Vec<DVec2>, Vec<DVec2>) =
             goals.into_iter().partition(|&goal| terrain.mesh().locate(goal).is_some());
         // A goal in a narrow place may be entered narrowly, but only where there is no other way.
@@ -108,7 +110,7 @@ impl Roadmap for FreeSpace {
         let entered = pressed.into_iter().filter_map(|goal| Some((self.nearest_room(goal)?, goal)));
         let pressed: Vec<(DVec2, DVec2)> = entered.collect();
         let goals: Vec<DVec2> = free.into_iter().chain(pressed.iter().map(|&(entry, _)| entry)).collect();
-        Tree { ways: Ways::new(terrain.mesh(), &goals), pressed }
+        Tree { ways: PathTree::new(terrain.mesh(), &goals), pressed }
     }
 
     fn size(&self, tree: Option<&Tree>) -> usize {

@@ -38,7 +38,7 @@ pub struct Stop {
 
 /// A way that was found.
 #[derive(Clone, Copy, Debug)]
-pub struct Way<'a> {
+pub struct FoundPath<'a> {
     /// From the beginning to the end.
     pub stops: &'a [Stop],
     /// How long it is, m, with the cost of links.
@@ -84,7 +84,7 @@ enum Kind {
 
 impl Search {
     /// The shortest way between two places; `None` where there is none or one of them is not in the mesh.
-    pub fn find(&mut self, mesh: &Mesh, from: DVec2, to: DVec2) -> Option<Way<'_>> {
+    pub fn find(&mut self, mesh: &Mesh, from: DVec2, to: DVec2) -> Option<FoundPath<'_>> {
         let (start, goal) = (from - mesh.origin(), to - mesh.origin());
         let (here, there) = (mesh.locate_local(start)?, mesh.locate_local(goal)?);
         let found = self.run(mesh, start, here, goal, there)?;
@@ -92,7 +92,7 @@ impl Search {
         self.route.iter_mut().for_each(|stop| stop.at += mesh.origin());
         let last = self.route.len() - 1;
         (self.route[0].at, self.route[last].at) = (from, to);
-        Some(Way {
+        Some(FoundPath {
             stops: &self.route,
             length: f64::from_bits(found.1),
             expanded: self.expanded,

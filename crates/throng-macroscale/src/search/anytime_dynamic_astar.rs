@@ -27,7 +27,7 @@
 //!   either never see ε fall, or wait for a harder round than needed to have a way again.
 //! - **From scratch** where much of what is known relies on what became dearer; see [`Settings::anew_share`]. Counting
 //!   changed states would not do: one near the goal may take everything with it, a thousand beside the way nothing.
-//! - **Ways are looked over.** A way is handed out after each step of it was found in the domain, at the cost it counts
+//! - **Paths are checked.** A path is handed out after each step of it was found in the domain, at the cost it counts
 //!   with. Where it was not, somebody forgot to tell of a change, and all begins anew.
 
 use super::arena::{Arena, NOBODY, Node, PUT_OFF};
@@ -78,7 +78,7 @@ pub struct AnytimeDynamicAstar<S> {
     arena: Arena<S>,
     open: Heap,
     /// Closed nodes that have become cheaper. May name a node twice, or one that waits no more.
-    put_off: Vec<u32>,
+    inconsistent: Vec<u32>,
     /// The node that the way begins at: the aim's, or the cheapest end that was expanded.
     best: u32,
     /// Its [`Domain::penalty`].
@@ -123,7 +123,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
             marks: Vec::new(),
             arena: Arena::new(),
             open: Heap::default(),
-            put_off: Vec::new(),
+            inconsistent: Vec::new(),
             best: NOBODY,
             best_penalty: 0.0,
             ends: Vec::new(),
@@ -288,7 +288,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     /// The memory it holds.
     pub fn bytes(&self) -> usize {
         let lists =
-            (self.put_off.capacity() + self.ends.capacity()) * size_of::<u32>() + self.marks.capacity();
+            (self.inconsistent.capacity() + self.ends.capacity()) * size_of::<u32>() + self.marks.capacity();
         let edges = (self.near.capacity() + self.far.capacity()) * size_of::<(S, f32)>();
         self.arena.bytes() + self.open.bytes() + self.plan.bytes() + lists + edges
     }
@@ -306,7 +306,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     fn forget(&mut self) {
         self.arena.clear();
         self.open.clear();
-        self.put_off.clear();
+        self.inconsistent.clear();
         self.ends.clear();
         self.dearer_from = f32::INFINITY;
         self.effort.restarts += 1;
@@ -342,13 +342,13 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
         self.phase = Phase::Running;
         let (aim, inflation) = (self.aim, self.inflation);
         self.open.rekey(&mut self.arena.nodes, |nodes, id| key(domain, aim, inflation, &nodes[id as usize]));
-        let mut put_off = std::mem::take(&mut self.put_off);
-        for id in put_off.drain(..) {
+        let mut inconsistent = std::mem::take(&mut self.inconsistent);
+        for id in inconsistent.drain(..) {
             if self.arena.nodes[id as usize].place == PUT_OFF {
                 self.file(domain, id);
             }
         }
-        self.put_off = put_off;
+        self.inconsistent = inconsistent;
         self.set_best(domain, self.best);
     }
 
@@ -505,7 +505,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
         if node.g == node.rhs {
             self.withdraw(id);
         } else if node.g > node.rhs && node.closed == self.round {
-            self.put_off(id);
+            self.inconsistent(id);
         } else {
             if node.place == PUT_OFF {
                 node.place = OUTSIDE;
@@ -521,15 +521,15 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
         if node.g == node.rhs {
             self.withdraw(id);
         } else if node.place == OUTSIDE {
-            self.put_off(id);
+            self.inconsistent(id);
         }
     }
 
-    fn put_off(&mut self, id: u32) {
+    fn inconsistent(&mut self, id: u32) {
         if self.arena.nodes[id as usize].place != PUT_OFF {
             self.withdraw(id);
             self.arena.nodes[id as usize].place = PUT_OFF;
-            self.put_off.push(id);
+            self.inconsistent.push(id);
         }
     }
 

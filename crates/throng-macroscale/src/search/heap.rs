@@ -91,7 +91,7 @@ impl Heap {
             self.entries.push(entry);
             self.rise(self.entries.len() - 1, entry, places);
         } else {
-            self.settle(position as usize, entry, places);
+            self.sift(position as usize, entry, places);
         }
     }
 
@@ -111,7 +111,7 @@ impl Heap {
         places.put(id, OUTSIDE);
         let last = self.entries.pop().expect("a node with a position is in the heap");
         if last.id != id {
-            self.settle(position as usize, last, places);
+            self.sift(position as usize, last, places);
         }
     }
 
@@ -127,7 +127,7 @@ impl Heap {
     }
 
     /// Puts an entry where a hole is, and to its right place from there.
-    fn settle(&mut self, hole: usize, entry: Entry, places: &mut impl Places) {
+    fn sift(&mut self, hole: usize, entry: Entry, places: &mut impl Places) {
         let parent = hole.saturating_sub(1) / CHILDREN;
         if hole > 0 && entry.rank() < self.entries[parent].rank() {
             self.rise(hole, entry, places);

@@ -284,7 +284,7 @@ impl Paths {
             rows_with(&self.answers, Answer::Open).map(|row| (Key::of(view, row), row)).collect();
         open.sort_unstable();
         let wanted: Vec<&[(Key, usize)]> = open.chunk_by(|a, b| a.0 == b.0).collect();
-        let room = AtomicUsize::new(self.make_room());
+        let room = AtomicUsize::new(self.evict());
         let learned = wanted.par_iter().map(|wanted| {
             let rows: Vec<usize> = wanted.iter().map(|&(_, row)| row).collect();
             let mut learned = self.explore(view, wanted[0].0, &rows);
@@ -360,7 +360,7 @@ impl Paths {
     }
 
     /// Forgets what nobody has asked in this step where room gets scarce. Returns how many bytes are left.
-    fn make_room(&mut self) -> usize {
+    fn evict(&mut self) -> usize {
         let remembered =
             |trees: &HashMap<Key, Vec<Tree>>| trees.values().flatten().map(Tree::bytes).sum::<usize>();
         let mut bytes = remembered(&self.trees);

@@ -18,7 +18,7 @@ const SPARE_SHARE: f64 = 0.02;
 /// What rounding may do to a length, as a share.
 const ROUNDING: f64 = 1e-9;
 
-/// Ways from nodes to a goal.
+/// Paths from nodes to a goal.
 #[derive(Debug)]
 pub(super) struct Search<'a> {
     graph: &'a Graph,

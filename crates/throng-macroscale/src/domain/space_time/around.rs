@@ -1,7 +1,7 @@
 //! What an agent's plan is made in: walls, others, and how far it is around walls.
 
 use crate::domain::published::Published;
-use crate::navmesh::{Mesh, Ways};
+use crate::navmesh::{Mesh, PathTree};
 use crate::space::Space;
 use glam::DVec2;
 use throng_core::space::Wall;
@@ -23,7 +23,7 @@ pub struct Compass<'a> {
     /// For bodies of the same radius. Without links, which may be shorter than ways.
     pub mesh: &'a Mesh,
     /// To the goal of the whole plan.
-    pub ways: &'a Ways,
+    pub ways: &'a PathTree,
 }
 
 /// As far beside the mesh somebody may be who has room between walls, m: the mesh has polygons around the arcs at corners.

@@ -1,11 +1,11 @@
-//! How far it is along a line: what is left of a way from wherever a search looks.
+//! What is left of a path from wherever a search looks: the heuristic of T(Σ4) beyond its horizon.
 
 use crate::space::Space;
 use glam::DVec2;
 
-/// A line to the goal, and what is left of it at each bend.
+/// The bends of a line to the goal, and how far the goal is from each.
 #[derive(Debug)]
-pub(super) struct Lead {
+pub(super) struct RemainingDistance {
     /// Without the beginning.
     bends: Vec<DVec2>,
     left: Vec<f64>,
@@ -16,15 +16,15 @@ const OUT_OF_SIGHT: f64 = 2.0;
 /// So many bends ahead count: beyond, nobody gets within a horizon.
 const MOST_BENDS: usize = 8;
 
-impl Lead {
+impl RemainingDistance {
     /// From the bends of a line, the goal last and the beginning left out.
-    pub fn along(bends: &[DVec2]) -> Lead {
+    pub fn along(bends: &[DVec2]) -> RemainingDistance {
         let mut left = vec![0.0; bends.len()];
         for index in (0..bends.len().saturating_sub(1)).rev() {
             left[index] = left[index + 1] + bends[index].distance(bends[index + 1]);
         }
         let count = bends.len().min(MOST_BENDS);
-        Lead { bends: bends[..count].to_vec(), left: left[..count].to_vec() }
+        RemainingDistance { bends: bends[..count].to_vec(), left: left[..count].to_vec() }
     }
 
     /// How far the goal is from a place: over the bend in sight that makes it shortest. It changes by no more than one moves as
@@ -55,9 +55,9 @@ mod tests {
     fn a_way_around_a_wall_is_longer_than_through_it() {
         let wall = Wall { a: [5.0, -5.0].into(), b: [5.0, 5.0].into(), two_sided: true };
         let space = Space::new(&[wall], 0.25);
-        let lead = Lead::along(&[DVec2::new(5.0, 5.5), DVec2::new(10.0, 0.0)]);
+        let remaining = RemainingDistance::along(&[DVec2::new(5.0, 5.5), DVec2::new(10.0, 0.0)]);
         let around = DVec2::new(5.0, 5.5).length() + DVec2::new(5.0, -5.5).length();
-        assert!((lead.distance(&space, DVec2::ZERO) - around).abs() < 1e-9);
-        assert!((lead.distance(&space, DVec2::new(7.0, 0.0)) - 3.0).abs() < 1e-9);
+        assert!((remaining.distance(&space, DVec2::ZERO) - around).abs() < 1e-9);
+        assert!((remaining.distance(&space, DVec2::new(7.0, 0.0)) - 3.0).abs() < 1e-9);
     }
 }

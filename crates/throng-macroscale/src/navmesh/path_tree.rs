@@ -16,7 +16,7 @@ use throng_core::geom::double::distance_to_segment;
 
 /// The shortest ways from everywhere to the nearest of some goals.
 #[derive(Clone, Debug, Default)]
-pub struct Ways {
+pub struct PathTree {
     goals: Vec<DVec2>,
     goal_polygon: Vec<u32>,
     /// Where the windows of a polygon begin, and the end.
@@ -53,9 +53,9 @@ pub struct Heading {
     number: u32,
 }
 
-impl Ways {
+impl PathTree {
     /// Works out the ways to some goals. Those that are not in the mesh do not count.
-    pub fn new(mesh: &Mesh, goals: &[DVec2]) -> Ways {
+    pub fn new(mesh: &Mesh, goals: &[DVec2]) -> PathTree {
         let local = goals.iter().map(|&goal| goal - mesh.origin());
         let located = local.filter_map(|goal| Some((goal, mesh.locate_local(goal)?)));
         let (goals, goal_polygon): (Vec<DVec2>, Vec<u32>) = located.unzip();
@@ -66,7 +66,7 @@ impl Ways {
         spread.run();
         let (first, windows) = spread.by_polygon();
         let Spread { length, after, .. } = spread;
-        Ways { goals, goal_polygon, first, windows, length, after }
+        PathTree { goals, goal_polygon, first, windows, length, after }
     }
 
     /// How many windows and vertices are remembered.

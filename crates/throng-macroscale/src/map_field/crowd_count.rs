@@ -1,4 +1,4 @@
-//! The crowd in the map field's cells: how many are where, and where they are heading (section 4.1: "both a count of the
+//! The crowd in the map field's cells: how many agents are where, and where they are heading (section 4.1: "both a count of the
 //! agents and an average of their directional vectors").
 //!
 //! Counts and sums are of whole numbers, so that no order of threads can change a bit.
@@ -21,9 +21,9 @@ struct Tally {
     offset: [AtomicI32; 2],
 }
 
-/// Who is where.
+/// Counts by cell.
 #[derive(Debug)]
-pub(super) struct Crowd {
+pub(super) struct CrowdCount {
     cells: Layout<Tally>,
     per_square_metre: f32,
 }
@@ -37,10 +37,10 @@ pub(super) struct Stream {
     pub heading: Vec2,
 }
 
-impl Crowd {
+impl CrowdCount {
     /// In cells of a side, m.
-    pub fn new(side: f32) -> Crowd {
-        Crowd { cells: Layout::new(side), per_square_metre: 1.0 / (side * side) }
+    pub fn new(side: f32) -> CrowdCount {
+        CrowdCount { cells: Layout::new(side), per_square_metre: 1.0 / (side * side) }
     }
 
     /// Counts everybody.

@@ -1,20 +1,20 @@
-//! What everybody has said, in an index of space and time. A copy of plans that is kept up to date.
+//! Reservations of space and time: the published paths of all bodies, in an index. A copy of plans that is kept up to date.
 
 use super::plan::{Plan, Plans};
 use super::{MultiDomain, wide};
 use crate::domain::published::{Published, Trajectory};
 use throng_core::world::View;
 
-/// Everybody's published path. Movers come first, then agents by slot.
+/// The published paths of all bodies. Movers come first, then agents by slot.
 #[derive(Debug, Default)]
-pub(super) struct Board {
+pub(super) struct Reservations {
     pub published: Published,
     /// By slot: the serial of the plan that is published, where there is one.
     serials: Vec<Option<u32>>,
     movers: Option<usize>,
 }
 
-impl Board {
+impl Reservations {
     /// The number of an agent among all bodies.
     pub fn body(&self, slot: u32) -> u32 {
         self.movers.unwrap_or(0) as u32 + slot
@@ -25,10 +25,10 @@ impl Board {
         body.checked_sub(self.movers.unwrap_or(0) as u32)
     }
 
-    /// Publishes what has changed since the last look, and takes away who has left.
-    pub fn look(&mut self, view: View<'_>, params: &MultiDomain, plans: &Plans, rows: &[u32]) {
+    /// Publishes what has changed since the last update, and withdraws agents that have left.
+    pub fn update(&mut self, view: View<'_>, params: &MultiDomain, plans: &Plans, rows: &[u32]) {
         if self.movers != Some(view.scripts.len()) {
-            *self = Board { movers: Some(view.scripts.len()), ..Board::default() };
+            *self = Reservations { movers: Some(view.scripts.len()), ..Reservations::default() };
             let in_the_way = view.scripts.iter().enumerate().filter(|(_, script)| !script.carries);
             for (mover, script) in in_the_way {
                 let path = script.path.iter().map(|&(time, at)| (time, wide(at))).collect();
@@ -52,7 +52,7 @@ impl Board {
         }
     }
 
-    /// An agent says where it will be. Whoever has no plan stands.
+    /// Reserves an agent's path. An agent without a plan stands.
     pub fn publish(&mut self, view: View<'_>, params: &MultiDomain, row: usize, plan: &Plan) {
         let slot = view.agents.slot[row];
         let radius = f64::from(view.agents.radius[row] + params.margin);

@@ -7,7 +7,7 @@ use crate::domain::grid::{Grid, Layout};
 use crate::domain::published::Trajectory;
 use crate::domain::space_time::{Clearance, Ferries, Jump, is_on};
 use crate::heading::{goals, target};
-use crate::navmesh::{self, FreeSpace, Search, Terrain, Ways};
+use crate::navmesh::{self, FreeSpace, PathTree, Search, Terrain};
 use crate::space::Space;
 use glam::{DVec2, Vec2};
 use throng_core::geom::double::length;
@@ -15,7 +15,7 @@ use throng_core::world::{Link, Mover, View};
 
 /// Free space for bodies of one radius.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct DomainMap {
     radius: f32,
     pub space: Space,
     pub clearance: Clearance,
@@ -36,12 +36,12 @@ pub(super) struct Ground {
 
 /// One for each class of radii.
 #[derive(Debug, Default)]
-pub(super) struct Grounds {
+pub(super) struct DomainMaps {
     made_for: Option<(u64, Option<[Vec2; 2]>)>,
     made_for_radii: Vec<f32>,
     /// Counts the maps that were seen, for whoever keeps what follows from one.
     pub version: u64,
-    all: Vec<Ground>,
+    all: Vec<DomainMap>,
 }
 
 /// Room around starts and goals, m.
@@ -51,7 +51,7 @@ const MOST_CELLS: f64 = 4e6;
 /// So many radii somebody who is pressed between walls looks for a place with room.
 const REACH: f64 = 64.0;
 
-impl Grounds {
+impl DomainMaps {
     pub fn learn(&mut self, view: View<'_>, params: &MultiDomain) {
         let map = Some((view.map_version, view.extent));
         if self.made_for == map && self.made_for_radii == view.radius_classes {
@@ -59,7 +59,7 @@ impl Grounds {
         }
         self.made_for_radii = view.radius_classes.to_vec();
         (self.made_for, self.version) = (map, self.version + 1);
-        self.all = view.radius_classes.iter().map(|&radius| Ground::new(view, params, radius)).collect();
+        self.all = view.radius_classes.iter().map(|&radius| DomainMap::new(view, params, radius)).collect();
     }
 
     /// The shortest path between two places for a body of a radius.
@@ -76,7 +76,7 @@ impl Grounds {
         }
     }
 
-    pub fn of(&self, view: View<'_>, row: usize) -> Option<&Ground> {
+    pub fn of(&self, view: View<'_>, row: usize) -> Option<&DomainMap> {
         self.all.get(self.class(view, row))
     }
 
@@ -93,13 +93,13 @@ impl Grounds {
         began.is_some_and(|began| began < view.now - view.tick / 2.0)
     }
 
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Ground> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &DomainMap> {
         self.all.iter()
     }
 }
 
-impl Ground {
-    fn new(view: View<'_>, params: &MultiDomain, radius: f32) -> Ground {
+impl DomainMap {
+    fn new(view: View<'_>, params: &MultiDomain, radius: f32) -> DomainMap {
         let walls = view.walls.all();
         let space = Space::new(walls, radius);
         let platforms = platforms(view, space.radius);
@@ -117,7 +117,7 @@ impl Ground {
         let is_sound =
             |link: &&Link| coarse.as_ref().is_some_and(|coarse| coarse.mesh().is_sound(&jump(link)));
         let jumps = links.iter().filter(is_sound).flat_map(leaps).collect();
-        Ground {
+        DomainMap {
             radius,
             landings: coarse.as_ref().map_or(Vec::new(), |coarse| landings(coarse, &platforms)),
             coarse,
@@ -131,7 +131,7 @@ impl Ground {
         }
     }
 
-    /// T(Σ1): the bends of the shortest way to a row's goal, the goal last. Who is on a platform gets off where it lands next
+    /// T(Σ1): the bends of the shortest way to a row's goal, the goal last. An agent on a platform gets off where it lands next
     /// and there is a way on.
     /// It is told where the search looked.
     pub fn way(
@@ -173,8 +173,9 @@ impl Ground {
                 see(&mut search.looked_at(mesh));
                 bends.extend((entry != goal).then_some(goal));
             }
-            _ => bends
-                .extend(Ways::new(mesh, &self.entries(mesh, goals)).route(mesh, room)?.into_iter().skip(1)),
+            _ => bends.extend(
+                PathTree::new(mesh, &self.entries(mesh, goals)).route(mesh, room)?.into_iter().skip(1),
+            ),
         }
         if bends.is_empty() {
             bends.push(from);

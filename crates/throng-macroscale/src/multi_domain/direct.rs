@@ -1,7 +1,7 @@
 //! Plans that need no search: along the line at an even speed. And what all plans need: to be held against what others have
 //! said, and to be pulled taut.
 
-use super::deliberation::{Meter, Thinker, Who};
+use super::deliberation::{Ego, Meter, Snapshot};
 use super::window::{Ending, REST};
 use crate::domain::published::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
@@ -31,7 +31,7 @@ impl Default for Found {
     }
 }
 
-/// Who does not count while a plan is made, and whose plan is a new one that is not published yet.
+/// Bodies that do not count while a plan is made, and those whose plan is a new one that is not published yet.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Others<'a> {
     /// By body.
@@ -76,26 +76,26 @@ const PIECE: f64 = 1.0;
 /// Steps that one straight piece may take the place of, the most first.
 const SPANS: [usize; 6] = [32, 16, 8, 4, 2, 1];
 
-impl Thinker<'_> {
+impl Snapshot<'_> {
     /// Along a line in the first way in which nobody is met.
-    pub fn ride(
+    pub fn walk_line(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         line: &[DVec2],
         ending: &Ending,
         others: Others<'_>,
         meter: &mut Meter,
     ) -> Option<Found> {
         let length = double::length(line);
-        let best = self.best_speed(who, (self.view.now, length), ending);
-        if !self.is_open(who, line) {
+        let best = self.best_speed(ego, (self.view.now, length), ending);
+        if !self.is_open(ego, line) {
             return None;
         }
         // Where somebody is met who does as it likes best.
         let mut met = 0.0;
         GAITS.iter().find_map(|gait| {
             let speed = best * gait.speed;
-            let is_able = speed > SLOWEST && speed <= who.max_speed * (1.0 + 1e-6);
+            let is_able = speed > SLOWEST && speed <= ego.max_speed * (1.0 + 1e-6);
             let beside = if gait.aside == 0.0 { line.to_vec() } else { aside(line, gait.aside, met)? };
             let longer = double::length(&beside);
             // Beside the line there may be no ground for feet.
@@ -109,14 +109,14 @@ impl Thinker<'_> {
             }
             // A try costs about as much as a state.
             meter.spent += 1;
-            let (path, reaches) = self.along(who, &beside, speed, gait.wait);
-            if let Some(time) = self.meeting(who, &path, reaches && ending.leaves, others) {
+            let (path, reaches) = self.along(ego, &beside, speed, gait.wait);
+            if let Some(time) = self.meeting(ego, &path, reaches && ending.leaves, others) {
                 if gait.speed == 1.0 && gait.wait == 0.0 && gait.aside == 0.0 {
                     met = (time - self.view.now) * speed;
                 }
                 return None;
             }
-            if gait.aside != 0.0 && !self.is_open(who, &beside) {
+            if gait.aside != 0.0 && !self.is_open(ego, &beside) {
                 return None;
             }
             // Nothing is cheaper than straight at the best speed.
@@ -127,30 +127,30 @@ impl Thinker<'_> {
     }
 
     /// Whether a line lies on the floor but for jumps, as far as one gets within the horizon.
-    fn is_open(&self, who: &Who<'_>, line: &[DVec2]) -> bool {
-        let mut left = who.max_speed * self.horizon();
+    fn is_open(&self, ego: &Ego<'_>, line: &[DVec2]) -> bool {
+        let mut left = ego.max_speed * self.horizon();
         line.windows(2).all(|pair| {
             let length = pair[0].distance(pair[1]);
             let near = if length > left { pair[0].lerp(pair[1], left / length) } else { pair[1] };
-            if left <= 0.0 || who.ground.is_jump(pair[0], pair[1]) {
+            if left <= 0.0 || ego.map.is_jump(pair[0], pair[1]) {
                 return true;
             }
             left = (left - length).max(0.0);
-            who.ground.is_floor(pair[0], near)
+            ego.map.is_floor(pair[0], near)
         })
     }
 
     /// As fast as is cheapest, or as it takes to be there in time for one who begins at some time.
-    pub fn best_speed(&self, who: &Who<'_>, (begin, length): (f64, f64), ending: &Ending) -> f64 {
-        let Some((from, to)) = ending.within_window() else { return who.preferred };
+    pub fn best_speed(&self, ego: &Ego<'_>, (begin, length): (f64, f64), ending: &Ending) -> f64 {
+        let Some((from, to)) = ending.within_window() else { return ego.preferred };
         let inside = length - ending.goal_radius;
         let [slowest, fastest] = [to, from].map(|time| inside / (time - begin).max(self.view.tick));
-        who.preferred.clamp(slowest.max(0.0), fastest.max(slowest).max(0.0)).min(who.max_speed)
+        ego.preferred.clamp(slowest.max(0.0), fastest.max(slowest).max(0.0)).min(ego.max_speed)
     }
 
     /// A line at an even speed, after a while, as far as the horizon, and whether that is all of it. Bends come at whole steps of the
     /// simulation, or bodies would cut them. A jump that has begun ends, whenever that is, and one goes on from there.
-    fn along(&self, who: &Who<'_>, line: &[DVec2], speed: f64, wait: f64) -> (Path, bool) {
+    fn along(&self, ego: &Ego<'_>, line: &[DVec2], speed: f64, wait: f64) -> (Path, bool) {
         let (begin, tick) = (self.view.now, self.view.tick);
         let mut end = begin + self.horizon();
         let mut path = vec![(begin, line[0])];
@@ -164,7 +164,7 @@ impl Thinker<'_> {
                 continue;
             }
             let there = time + length / speed;
-            let is_jump = who.ground.is_jump(pair[0], pair[1]);
+            let is_jump = ego.map.is_jump(pair[0], pair[1]);
             if there > end && !is_jump {
                 path.push((end, pair[0].lerp(pair[1], (end - time) / (there - time))));
                 return (path, false);
@@ -183,7 +183,7 @@ impl Thinker<'_> {
     /// When a path meets somebody first, its end included; nobody if it vanishes there.
     pub fn meeting(
         &self,
-        who: &Who<'_>,
+        ego: &Ego<'_>,
         path: &[(f64, DVec2)],
         vanishes: bool,
         others: Others<'_>,
@@ -203,20 +203,20 @@ impl Thinker<'_> {
             let end = (self.view.now + self.horizon()).max(begin + REST);
             Passage { from: at, to: at, begin, end }
         });
-        pieces.chain(rest).find(|passage| self.meets(who, passage, others)).map(|passage| passage.begin)
+        pieces.chain(rest).find(|passage| self.meets(ego, passage, others)).map(|passage| passage.begin)
     }
 
     /// Whether somebody is met on a straight piece.
-    pub fn meets(&self, who: &Who<'_>, passage: &Passage, others: Others<'_>) -> bool {
-        let exceptions = Exceptions { ignored: others.ignored, touched: &who.touched };
-        // Who does not count where it was counts where it will be.
-        let anew_counts = Exceptions { ignored: &[], touched: &who.touched };
-        let reach = who.radius + APART;
+    pub fn meets(&self, ego: &Ego<'_>, passage: &Passage, others: Others<'_>) -> bool {
+        let exceptions = Exceptions { ignored: others.ignored, touched: &ego.touched };
+        // A body that does not count where it was counts where it will be.
+        let anew_counts = Exceptions { ignored: &[], touched: &ego.touched };
+        let reach = ego.radius + APART;
         let anew = |body: u32| others.new.iter().any(|(other, _)| *other == body);
-        self.board.published.meets(passage, reach, |body, path| {
-            body != who.body && !anew(body) && exceptions.count(body, path, passage)
+        self.reservations.published.meets(passage, reach, |body, path| {
+            body != ego.body && !anew(body) && exceptions.count(body, path, passage)
         }) || others.new.iter().any(|(body, path)| {
-            *body != who.body
+            *body != ego.body
                 && path.nearest(passage) < reach + path.radius
                 && anew_counts.count(*body, path, passage)
         })
@@ -229,23 +229,23 @@ impl Thinker<'_> {
     }
 
     /// A path with as few bends as it needs. Straight and even is never dearer.
-    pub fn taut(&self, who: &Who<'_>, path: &[(f64, DVec2)], others: Others<'_>) -> Path {
+    pub fn taut(&self, ego: &Ego<'_>, path: &[(f64, DVec2)], others: Others<'_>) -> Path {
         let mut taut: Path = path.first().copied().into_iter().collect();
         let mut index = 0;
         while index + 1 < path.len() {
             let span = SPANS.into_iter().filter(|span| index + span < path.len());
             let span = span
                 .into_iter()
-                .find(|&span| span == 1 || self.is_walkable(who, path[index], path[index + span], others));
+                .find(|&span| span == 1 || self.is_walkable(ego, path[index], path[index + span], others));
             index += span.unwrap_or(1);
             taut.push(path[index]);
         }
         taut
     }
 
-    fn is_walkable(&self, who: &Who<'_>, from: (f64, DVec2), to: (f64, DVec2), others: Others<'_>) -> bool {
-        let is_floor = who.ground.clearance.is_clear(from.1, to.1) && who.ground.is_floor(from.1, to.1);
-        is_floor && self.meeting(who, &[from, to], true, others).is_none()
+    fn is_walkable(&self, ego: &Ego<'_>, from: (f64, DVec2), to: (f64, DVec2), others: Others<'_>) -> bool {
+        let is_floor = ego.map.clearance.is_clear(from.1, to.1) && ego.map.is_floor(from.1, to.1);
+        is_floor && self.meeting(ego, &[from, to], true, others).is_none()
     }
 }
 
