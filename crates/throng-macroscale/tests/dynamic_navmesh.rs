@@ -43,7 +43,7 @@ fn without_a_crowd_ways_are_nearly_the_shortest() {
     let world = world(hall(), &[walker([5.0, 11.0], [35.0, 9.0]), walker([5.0, 28.0], [35.0, 28.0])]);
     for id in 0..2 {
         let ours = planner(4.0).route(world.view(), row(&world, id)).unwrap();
-        let best = common::planner::<Navmesh>().route(world.view(), row(&world, id)).unwrap();
+        let best = crate::common::planner::<Navmesh>().route(world.view(), row(&world, id)).unwrap();
         assert!(length(&ours) <= 1.03 * length(&best) && length(&ours) >= length(&best) - 1e-3);
         assert!((door(&ours) - door(&best)).abs() < 4.0);
     }

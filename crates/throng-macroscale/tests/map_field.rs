@@ -206,7 +206,7 @@ fn walk(world: &mut World, planner: &mut dyn Macroscale, steps: usize) -> Vec<f3
         intents.resize(agents);
         planner.run(world.view(), &mut intents);
         for row in 0..agents {
-            let step = Vec2::new(intents.vx[row], intents.vy[row]) * world.dt as f32;
+            let step = Vec2::new(intents.vx[row], intents.vy[row]) * world.dt() as f32;
             world.agents.x[row] += step.x;
             world.agents.y[row] += step.y;
             walked[world.agents.id[row] as usize] += step.length();

@@ -86,7 +86,7 @@ impl Stage {
         }
         self.world.commit(None, &commands, &moves);
         let memory = self.planner.memory_mut().unwrap();
-        self.world.left().iter().for_each(|&slot| memory.forget(slot));
+        self.world.departures().iter().for_each(|gone| memory.forget(gone.slot));
         self.deepest = self.deepest.max(self.overlap());
     }
 

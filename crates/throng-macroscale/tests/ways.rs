@@ -15,7 +15,7 @@ use throng_macroscale::{MacroscaleModel, Navmesh, VisibilityGraph};
 fn walk<M: MacroscaleModel>(world: &mut World, walls: &[Wall], keep: f64, goal: Vec2) -> Result<f64, Vec2> {
     let (mut model, mut intents) = (planner::<M>(), Intents::default());
     intents.resize(1);
-    world.dt = 0.05;
+    world.set_dt(0.05);
     let mut walked = 0.0;
     for _ in 0..2_000 {
         let here = Vec2::new(world.agents.x[0], world.agents.y[0]);
@@ -23,7 +23,7 @@ fn walk<M: MacroscaleModel>(world: &mut World, walls: &[Wall], keep: f64, goal: 
             return Ok(walked);
         }
         model.run(world.view(), &mut intents);
-        let there = here + Vec2::new(intents.vx[0], intents.vy[0]) * world.dt as f32;
+        let there = here + Vec2::new(intents.vx[0], intents.vy[0]) * world.dt() as f32;
         if route_clearance(&[here, there], walls) < keep {
             return Err(there);
         }

@@ -29,9 +29,10 @@ pub struct Frame<'a> {
     pub planted: &'a [Planted],
     /// How often the map has changed.
     pub map_changes: u64,
-    map: &'a Map,
+    /// The map as bodies know it, where there is one.
+    pub map: Option<&'a Map>,
     /// A box that the outline of an endless plane is drawn around.
-    within: Option<[DVec2; 2]>,
+    pub within: Option<[DVec2; 2]>,
 }
 
 impl<'a> Frame<'a> {
@@ -54,7 +55,7 @@ impl<'a> Frame<'a> {
             cohort: &agents.cohort,
             planted: world.feet.planted(),
             map_changes,
-            map,
+            map: Some(map),
             within,
         }
     }
@@ -74,9 +75,9 @@ impl<'a> Frame<'a> {
         self.origin + DVec2::new(f64::from(self.x[row]), f64::from(self.y[row]))
     }
 
-    /// The walkable area as one WKT POLYGON, see [`map::to_wkt`].
+    /// The walkable area as one WKT POLYGON, see [`map::to_wkt`]; an endless plane where there is no map.
     pub fn walkable_wkt(&self) -> String {
         let present: Vec<DVec2> = (0..self.len()).map(|row| self.position(row)).collect();
-        map::to_wkt_around(self.map, self.within, &present)
+        map::to_wkt_around(self.map.unwrap_or(&Map::default()), self.within, &present)
     }
 }

@@ -2,8 +2,9 @@
 
 use glam::DVec2;
 use throng::checkpoint::Checkpoint;
-use throng::metrics::{Metrics, Report};
+use throng::metrics::Metrics;
 use throng::record::{RecordOptions, open_run};
+use throng::report::Report;
 use throng::scenario::Overrides;
 use throng::{Recorder, Scenario, Simulation, builtin, expect};
 use throng_core::world::{Footprint, Gaps, Legs, Planted, Side};

@@ -1,7 +1,8 @@
 //! Many agents plan in real time: whole runs of the paper's scenarios, and what must hold of every run.
 
 use throng::checkpoint::Checkpoint;
-use throng::metrics::{Metrics, Report};
+use throng::metrics::Metrics;
+use throng::report::Report;
 use throng::scenario::Overrides;
 use throng::{Scenario, Simulation, builtin, expect};
 

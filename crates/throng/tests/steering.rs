@@ -243,7 +243,7 @@ fn an_obstacle_that_is_added_voids_what_was_planned() {
         assert!(!by_south(&mut simulation), "{macroscale}");
         steps(&mut simulation, 700);
         assert_eq!(simulation.arrived(), 1, "{macroscale}");
-        assert!(simulation.stranded().is_empty());
+        assert!(simulation.unreachable().is_empty());
     }
 }
 
@@ -257,11 +257,11 @@ fn what_was_planned_outlives_agents_who_join_and_other_local_models() {
         let route = |simulation: &mut Simulation| simulation.explain(0).unwrap().route.unwrap()[1..].to_vec();
         let before = route(&mut simulation);
         let like = AgentStart { position: DVec2::new(3.0, 14.0), ..scenario.cohorts[0].agents[0].clone() };
-        simulation.add_agents(0, &[like]).unwrap();
+        simulation.spawn(like.agent(WEST, 0.5)).unwrap();
         assert_eq!(route(&mut simulation), before, "{macroscale}");
         let overrides = Overrides { microscale: Some("hrvo".into()), ..Overrides::default() };
         let other = Scenario::parse_with(&scenario.source, "now.json", None, &overrides).unwrap();
-        simulation.change_models(&other).unwrap();
+        simulation.set_models(other.models()).unwrap();
         assert_eq!(route(&mut simulation), before, "{macroscale}");
     }
 }

@@ -11,24 +11,27 @@ pub(super) struct Reservations {
     pub published: Published,
     /// By slot: the serial of the plan that is published, where there is one.
     serials: Vec<Option<u32>>,
-    movers: Option<usize>,
+    movers: usize,
+    /// The version of the movers that they are of.
+    mover_version: Option<u64>,
 }
 
 impl Reservations {
     /// The number of an agent among all bodies.
     pub fn body(&self, slot: u32) -> u32 {
-        self.movers.unwrap_or(0) as u32 + slot
+        self.movers as u32 + slot
     }
 
     /// The slot of the agent that a body is.
     pub fn agent(&self, body: u32) -> Option<u32> {
-        body.checked_sub(self.movers.unwrap_or(0) as u32)
+        body.checked_sub(self.movers as u32)
     }
 
     /// Publishes what has changed since the last update, and withdraws agents that have left.
     pub fn update(&mut self, view: View<'_>, params: &MultiDomain, plans: &Plans, rows: &[u32]) {
-        if self.movers != Some(view.scripts.len()) {
-            *self = Reservations { movers: Some(view.scripts.len()), ..Reservations::default() };
+        if self.mover_version != Some(view.mover_version) {
+            let (movers, mover_version) = (view.scripts.len(), Some(view.mover_version));
+            *self = Reservations { movers, mover_version, ..Reservations::default() };
             let in_the_way = view.scripts.iter().enumerate().filter(|(_, script)| !script.carries);
             for (mover, script) in in_the_way {
                 let path = script.path.iter().map(|&(time, at)| (time, wide(at))).collect();

@@ -35,6 +35,9 @@ fn recorded(info: &RunInfo, agents: u32, seconds: f64, way: &Way) -> Run {
                 vy: &column(&|id, at| velocity(id, at).y),
                 cohort: &here.iter().map(|(id, _)| cohort_of(*id)).collect::<Vec<_>>(),
                 planted: &[],
+                map_changes: 0,
+                map: None,
+                within: None,
             })
             .unwrap();
     }

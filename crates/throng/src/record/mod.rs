@@ -330,7 +330,12 @@ impl Recorder {
         if before.unwrap_or_default() == frame.map_changes {
             return Ok(());
         }
-        let changed = self.sink.geometry(&frame.walkable_wkt());
+        self.geometry(&frame.walkable_wkt())
+    }
+
+    /// Lets the frames to come refer to another geometry, as WKT. [`Recorder::frame`] does that by itself.
+    pub fn geometry(&mut self, wkt: &str) -> Result<(), RecordError> {
+        let changed = self.sink.geometry(wkt);
         self.guard(changed)
     }
 

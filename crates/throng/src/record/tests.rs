@@ -56,6 +56,9 @@ impl Crowd {
             vy: &self.vy,
             cohort: &self.cohort,
             planted: &[],
+            map_changes: 0,
+            map: None,
+            within: None,
         }
     }
 }
@@ -253,6 +256,9 @@ fn who_stands_keeps_looking_where_it_looked() {
                 vy: &[vy],
                 cohort: &[0],
                 planted: &[],
+                map_changes: 0,
+                map: None,
+                within: None,
             })
             .unwrap();
     }
