@@ -88,11 +88,11 @@ fn churn(agents: usize, edits: usize, steps: u64) {
         let begin = game.crowd.save().unwrap();
         let logged = threads == 8;
         game.crowd.log_edits(logged);
-        let mut memory = 0.0;
+        let (mut memory, mut bytes) = (0.0, usize::MAX);
         for step in 0..steps {
             game.step(step, agents, edits);
             if step == steps / 10 {
-                memory = memory_mb();
+                (memory, bytes) = (memory_mb(), game.crowd.save().unwrap().len());
             }
         }
         let hash = game.crowd.state_hash();
@@ -103,13 +103,16 @@ fn churn(agents: usize, edits: usize, steps: u64) {
             1e9 * seconds / f64::from(count),
             memory_mb()
         );
+        // What all tests of a process take says nothing of one crowd; all that lasts of it is in its bytes.
+        let now = game.crowd.save().unwrap().len();
+        if !logged {
+            assert!(now as f64 <= 1.1 * bytes as f64, "{now} bytes after {bytes}");
+        }
         if logged {
             let log = EditLog::from_bytes(&game.crowd.take_log().to_bytes()).unwrap();
             let mut again = Crowd::load_on(&begin, Some(2)).unwrap();
             again.replay(&log, steps).unwrap();
             assert_eq!(again.state_hash(), hash, "a replay of {} edits", log.edits.len());
-        } else if memory > 0.0 {
-            assert!(memory_mb() < 1.1 * memory + 1.0, "{} MB after {memory} MB", memory_mb());
         }
     }
     assert!(hashes.iter().all(|&hash| hash == hashes[0]), "{hashes:x?}");
@@ -256,7 +259,7 @@ fn cohorts_have_models_areas_and_values_of_their_own() {
     let other = crowd.spawn(Agent::at([20.0, 0.5]).goal([0.0, 0.5])).unwrap();
     (0..5).for_each(|_| crowd.step());
     assert!(crowd.explain(guest).unwrap().half_planes.is_empty(), "its cohort has no half-planes");
-    (0..50).for_each(|_| crowd.step());
+    (0..60).for_each(|_| crowd.step());
     assert!(
         !crowd.explain(guest).unwrap().cones.is_empty()
             && !crowd.explain(other).unwrap().half_planes.is_empty()

@@ -553,7 +553,7 @@ fn what_is_hardly_meant_is_said() {
     };
     let walled = "format = 1\nmap.walls = [[[5, -5], [5, 5]]]\n\
                   [[agents]]\nname = 'a'\nplace = { points = [[0, 0]] }\ngoal = { point = [9, 0] }";
-    warned(walled, "walls are in the straight way of cohort `a`");
+    warned(walled, "walls are in the straight path of cohort `a`");
     let planned = format!("pipeline.macroscale = 'navmesh'\n{walled}");
     assert!(Scenario::parse(&planned, "crowd.toml", None).unwrap().warnings().is_empty());
     warned(

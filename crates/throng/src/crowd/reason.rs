@@ -6,8 +6,10 @@ use super::{Crowd, Handover};
 use crate::explain::{Explanation, Wants};
 use crate::pipeline::Stages;
 use glam::Vec2;
+use rayon::prelude::*;
 use throng_core::handover::Intents;
-use throng_core::world::View;
+use throng_core::world::{Steering, View};
+use throng_macroscale::Macroscale;
 use throng_mesoscale::Perceived;
 
 impl Crowd {
@@ -26,23 +28,26 @@ impl Crowd {
         let view = world.view();
         let cohort = view.agents.cohort[row] as usize;
         let local = microscale.iter().find(|local| local.has(cohort))?;
-        let intent = macroscale.intent(view, row);
-        let steered = world.steering().of(view.agents.slot[row]);
-        let preferred = steered.unwrap_or(intent.velocity);
-        let mut intents = handover.aligned(view);
-        if let (None, Some(field)) = (&intents.flow, world_field) {
+        let (intent, steered) = (macroscale.intent(view, row), world.steering().of(view.agents.slot[row]));
+        let mut intents = Intents::default();
+        wanted(macroscale.as_ref(), view, world.steering(), &mut intents);
+        // A count of where agents are, which the last step had of where they were then.
+        if let Some(field) = world_field {
             field.run(view, &mut intents);
         }
-        (intents.vx[row], intents.vy[row], intents.aim[row]) = (preferred.x, preferred.y, intent.aim);
+        let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
 
         let mut perceived = Perceived::default();
-        for model in mesoscale {
+        for model in mesoscale.iter_mut() {
             let more = model.explain(view, &intents, row);
             perceived.groups.extend(more.groups);
             perceived.looks.extend(more.looks);
             if steered.is_none() {
                 (intents.vx[row], intents.vy[row]) = more.adapted.into();
             }
+        }
+        if !mesoscale.is_empty() {
+            handover.write_adapted(view, row, &mut intents);
         }
         let wants = Wants {
             preferred,
@@ -54,36 +59,32 @@ impl Crowd {
             adapted: Vec2::new(intents.vx[row], intents.vy[row]),
         };
         let seen = local.model.explain(view, &intents, row);
-        handover.take_fields(intents);
         Some(Explanation::new(view, world.origin, wants, &seen))
     }
 }
 
+/// What all agents want now, by what is planned for them.
+fn wanted(macroscale: &dyn Macroscale, view: View<'_>, steering: &Steering, intents: &mut Intents) {
+    intents.resize(view.agents.len());
+    intents.detour.copy_from_slice(&view.agents.detour);
+    let columns = (&mut intents.vx, &mut intents.vy, &mut intents.aim);
+    columns.into_par_iter().enumerate().for_each(|(row, (vx, vy, aim))| {
+        let intent = macroscale.intent(view, row);
+        (*vx, *vy, *aim) = (intent.velocity.x, intent.velocity.y, intent.aim);
+    });
+    steering.write(view, intents);
+}
+
 impl Handover {
-    /// What agents intended in the last step, by the rows of now. Those that have come since intend nothing.
-    fn aligned(&mut self, view: View<'_>) -> Intents {
-        let mut intents = Intents {
-            flow: self.intents.flow.take(),
-            mates: std::mem::take(&mut self.intents.mates),
-            ..Intents::default()
-        };
-        intents.resize(view.agents.len());
-        intents.detour.copy_from_slice(&view.agents.detour);
-        let most = view.agents.slot.iter().chain(&self.decided).max().map_or(0, |&slot| slot as usize + 1);
-        let mut row_of = vec![usize::MAX; most];
-        view.agents.slot.iter().enumerate().for_each(|(row, &slot)| row_of[slot as usize] = row);
-        for (before, &slot) in self.decided.iter().enumerate() {
-            let row = row_of[slot as usize];
-            if row != usize::MAX {
+    /// What others made of what they wanted in the last step, by the rows of now.
+    fn write_adapted(&self, view: View<'_>, ego: usize, intents: &mut Intents) {
+        let most = self.decided.iter().max().map_or(0, |&slot| slot as usize + 1);
+        let mut before = vec![usize::MAX; most];
+        self.decided.iter().enumerate().for_each(|(row, &slot)| before[slot as usize] = row);
+        for (row, &slot) in view.agents.slot.iter().enumerate().filter(|(row, _)| *row != ego) {
+            if let Some(&before) = before.get(slot as usize).filter(|&&before| before != usize::MAX) {
                 (intents.vx[row], intents.vy[row]) = (self.intents.vx[before], self.intents.vy[before]);
-                intents.aim[row] = self.intents.aim[before];
             }
         }
-        intents
-    }
-
-    /// Gives fields back that are not by row.
-    fn take_fields(&mut self, intents: Intents) {
-        (self.intents.flow, self.intents.mates) = (intents.flow, intents.mates);
     }
 }
