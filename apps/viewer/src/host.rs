@@ -30,7 +30,7 @@ const LATE: f64 = 0.25;
 
 /// What pages see: each value only in its latest state.
 #[derive(Clone, Default)]
-pub struct Board {
+pub struct Channels {
     /// A frame for each pane.
     pub frames: watch::Sender<Arc<Vec<Vec<u8>>>>,
     /// The scene as JSON, and statics for each pane.
@@ -39,7 +39,7 @@ pub struct Board {
     pub history: Arc<Mutex<Vec<History>>>,
 }
 
-impl Board {
+impl Channels {
     /// Works on the charts.
     pub fn with_history<R>(&self, work: impl FnOnce(&mut Vec<History>) -> R) -> R {
         // A thread that panicked has left whole samples behind: there is nothing half done in them.
@@ -71,7 +71,7 @@ enum Show {
 /// What is shown, and how time goes on.
 pub struct Host {
     sources: Vec<Source>,
-    board: Board,
+    channels: Channels,
     show: Show,
     opened: String,
     error: Option<String>,
@@ -89,12 +89,12 @@ pub struct Host {
 
 impl Host {
     /// Opens the first of the sources; it begins to play when somebody looks.
-    pub fn new(sources: Vec<Source>, board: Board) -> Host {
+    pub fn new(sources: Vec<Source>, channels: Channels) -> Host {
         let now = Instant::now();
         let first = sources.first().map(Source::name).unwrap_or_default();
         let mut host = Host {
             sources,
-            board,
+            channels,
             show: Show::Nothing,
             opened: String::new(),
             error: None,
@@ -137,7 +137,7 @@ impl Host {
     }
 
     fn watched(&self) -> bool {
-        self.board.frames.receiver_count() > 0
+        self.channels.frames.receiver_count() > 0
     }
 
     /// How long there is nothing to do.
@@ -222,7 +222,7 @@ impl Host {
                 if now >= self.next_sample {
                     self.next_sample = now + SAMPLE;
                     let sample = live.sample();
-                    self.board.with_history(|history| {
+                    self.channels.with_history(|history| {
                         let newer = history[0].since(0).last().is_none_or(|last| last.time < sample.time);
                         if newer {
                             history[0].push(sample);
@@ -233,7 +233,7 @@ impl Host {
             }
             Show::Recorded(recorded) => recorded.frames(head),
         };
-        self.board.frames.send_replace(Arc::new(frames));
+        self.channels.frames.send_replace(Arc::new(frames));
     }
 
     /// Recorded maps change with time.
@@ -264,7 +264,7 @@ impl Host {
         let statics = statics.iter().enumerate().map(pack).collect();
         // Numbers that JSON cannot hold become null; there is nothing else that could fail.
         let json = serde_json::to_string(&scene).unwrap_or_default();
-        self.board.scene.send_replace(Arc::new((json, statics)));
+        self.channels.scene.send_replace(Arc::new((json, statics)));
         self.stale = true;
     }
 
@@ -279,7 +279,7 @@ impl Host {
             }
             Show::Nothing | Show::Live(_) => vec![Vec::new()],
         };
-        self.board.with_history(|history| {
+        self.channels.with_history(|history| {
             history.resize_with(histories.len(), History::default);
             history.iter_mut().zip(histories).for_each(|(history, samples)| history.replace(samples));
         });

@@ -3,7 +3,7 @@
 use crate::control::{MOST_CORNERS, MOST_DROPPED, Setting};
 use crate::samples::{self, Sample};
 use crate::scene::{self, Pane, Target};
-use crate::wire::{Crowd, Head, Packer};
+use crate::wire::{CrowdColumns, Head, Packer};
 use glam::DVec2;
 use throng::Simulation;
 use throng::crowd::{CohortId, EditError, StageTimes};
@@ -236,7 +236,7 @@ impl Live {
             fastest: world.fastest,
             ..head
         };
-        let crowd = Crowd {
+        let crowd = CrowdColumns {
             origin: frame.origin,
             id: frame.id,
             x: frame.x,

@@ -1,7 +1,7 @@
 //! The web server: embedded files, and a socket for each page.
 
 use crate::control::Order;
-use crate::host::{Board, Host, Request};
+use crate::host::{Channels, Host, Request};
 use crate::samples::Sample;
 use crate::{Options, Source};
 use axum::Router;
@@ -46,7 +46,7 @@ const LONGEST_MESSAGE: usize = 64 * 1024;
 const ANSWERS: usize = 32;
 
 struct Shared {
-    board: Board,
+    channels: Channels,
     requests: threads::Sender<Request>,
     hello: String,
     /// Where we listen, for who may connect.
@@ -63,14 +63,14 @@ pub fn serve(options: Options, ready: impl FnOnce(SocketAddr, Option<&str>)) -> 
     listener.set_nonblocking(true).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
 
-    let board = Board::default();
+    let channels = Channels::default();
     let hello = hello(&options.sources);
-    let host = Host::new(options.sources, board.clone());
+    let host = Host::new(options.sources, channels.clone());
     ready(address, host.error());
     let (requests, orders) = threads::channel();
     std::thread::spawn(move || host.run(&orders));
 
-    let shared = Arc::new(Shared { board, requests, hello, address });
+    let shared = Arc::new(Shared { channels, requests, hello, address });
     let router = Router::new()
         .route("/socket", get(socket))
         .fallback(file)
@@ -187,7 +187,7 @@ async fn socket(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrade) ->
 /// Sends a page what is new, until it goes. Sending waits for the page; what happens meanwhile is only seen in its latest
 /// state.
 async fn talk(mut socket: WebSocket, shared: &Shared) -> Result<(), axum::Error> {
-    let (mut frames, mut scene) = (shared.board.frames.subscribe(), shared.board.scene.subscribe());
+    let (mut frames, mut scene) = (shared.channels.frames.subscribe(), shared.channels.scene.subscribe());
     let (answers, mut answered) = mpsc::channel(ANSWERS);
     let mut charts = Charts::default();
     socket.send(Message::text(shared.hello.clone())).await?;
@@ -213,7 +213,7 @@ async fn talk(mut socket: WebSocket, shared: &Shared) -> Result<(), axum::Error>
                 for frame in latest.iter() {
                     socket.send(Message::binary(frame.clone())).await?;
                 }
-                for news in charts.news(&shared.board) {
+                for news in charts.news(&shared.channels) {
                     socket.send(Message::text(news)).await?;
                 }
             }
@@ -252,8 +252,8 @@ struct News<'a> {
 }
 
 impl Charts {
-    fn news(&mut self, board: &Board) -> Vec<String> {
-        board.with_history(|histories| {
+    fn news(&mut self, channels: &Channels) -> Vec<String> {
+        channels.with_history(|histories| {
             self.sent.resize(histories.len(), (0, 0));
             let of = |(pane, (history, sent)): (usize, (&crate::samples::History, &mut (u32, usize)))| {
                 let anew = sent.0 != history.edition;

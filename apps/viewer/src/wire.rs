@@ -60,7 +60,7 @@ pub struct Head {
 
 /// Those who are present, in any order.
 #[derive(Clone, Copy, Debug)]
-pub struct Crowd<'a> {
+pub struct CrowdColumns<'a> {
     /// What must be added to places.
     pub origin: DVec2,
     /// Who, each below the head's `ids`.
@@ -90,7 +90,7 @@ const ABSENT: u32 = u32::MAX;
 
 impl Packer {
     /// A frame.
-    pub fn frame(&mut self, head: &Head, crowd: &Crowd<'_>) -> Vec<u8> {
+    pub fn frame(&mut self, head: &Head, crowd: &CrowdColumns<'_>) -> Vec<u8> {
         self.row.clear();
         self.row.resize(head.ids, ABSENT);
         for (row, &id) in crowd.id.iter().enumerate() {
@@ -129,7 +129,7 @@ impl Packer {
         &self,
         out: &mut Vec<u8>,
         head: &Head,
-        crowd: &Crowd<'_>,
+        crowd: &CrowdColumns<'_>,
         (low, unit): ([f32; 2], [f32; 2]),
         present: usize,
         movers: usize,
@@ -156,7 +156,7 @@ fn speed_unit(head: &Head) -> f32 {
 }
 
 /// The lower corner of all places, and the units that they are counted in from there.
-fn grid(crowd: &Crowd<'_>) -> ([f32; 2], [f32; 2]) {
+fn grid(crowd: &CrowdColumns<'_>) -> ([f32; 2], [f32; 2]) {
     let axis = |values: &[f32]| {
         let (low, high) = values
             .iter()
@@ -205,7 +205,7 @@ mod tests {
             let column = |value: fn(&Row) -> f32| rows.iter().map(value).collect::<Vec<f32>>();
             let (x, y) = (column(|row| row.0), column(|row| row.1));
             let (vx, vy, delay) = (column(|row| row.2), column(|row| row.3), column(|row| row.4));
-            let crowd = Crowd {
+            let crowd = CrowdColumns {
                 origin: DVec2::splat(origin), id: &id, x: &x, y: &y, vx: &vx, vy: &vy, delay: &delay,
                 movers: &[[1.0, 2.0, 3.0]],
             };
@@ -235,10 +235,10 @@ mod tests {
     #[test]
     fn nobody_and_nonsense_are_packed_too() {
         let crowd =
-            Crowd { origin: DVec2::ZERO, id: &[], x: &[], y: &[], vx: &[], vy: &[], delay: &[], movers: &[] };
+            CrowdColumns { origin: DVec2::ZERO, id: &[], x: &[], y: &[], vx: &[], vy: &[], delay: &[], movers: &[] };
         assert_eq!(Packer::default().frame(&Head::default(), &crowd).len(), HEAD);
         let mad = [f32::NAN, f32::INFINITY];
-        let crowd = Crowd { id: &[0, 9], x: &mad, y: &mad, vx: &mad, vy: &mad, delay: &mad, ..crowd };
+        let crowd = CrowdColumns { id: &[0, 9], x: &mad, y: &mad, vx: &mad, vy: &mad, delay: &mad, ..crowd };
         assert_eq!(Packer::default().frame(&Head { ids: 2, ..Head::default() }, &crowd).len(), HEAD + 7 + 1);
     }
 }

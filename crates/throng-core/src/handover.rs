@@ -13,7 +13,7 @@ pub struct Intents {
     /// The next stop of its route, or its goal, m from the world's origin.
     pub aim: Vec<Vec2>,
     /// Whether it leaves the floor in this step, to jump or to be carried: then walls do not hold it, and nobody turns it.
-    pub aloft: Vec<bool>,
+    pub airborne: Vec<bool>,
     /// What the agent will remember of its detour. Only the mesoscale changes it.
     pub detour: Vec<Detour>,
     /// Where walkers get on slowly, in steps in which the mesoscale has looked.
@@ -34,7 +34,7 @@ pub struct Commands {
     /// m/s.
     pub vy: Vec<f32>,
     /// Whether it leaves the floor in this step.
-    pub aloft: Vec<bool>,
+    pub airborne: Vec<bool>,
     /// What the agent will remember of being held up, see [`Agents::frustration`](crate::world::Agents).
     pub frustration: Vec<f32>,
     /// The footstep that is planned to begin in this step, as [`Intents::footstep`].
@@ -48,8 +48,8 @@ impl Commands {
     /// motion stage.
     pub fn pass_plans(&mut self, intents: &Intents) {
         self.footstep.clone_from(&intents.footstep);
-        self.aloft.copy_from_slice(&intents.aloft);
-        for row in (0..self.aloft.len()).filter(|&row| intents.aloft[row]) {
+        self.airborne.copy_from_slice(&intents.airborne);
+        for row in (0..self.airborne.len()).filter(|&row| intents.airborne[row]) {
             (self.vx[row], self.vy[row]) = (intents.vx[row], intents.vy[row]);
         }
     }
@@ -125,6 +125,6 @@ macro_rules! sized {
         }
     };
 }
-sized!(Intents: vx, vy, aim, aloft, detour);
-sized!(Commands: vx, vy, aloft, frustration, near);
+sized!(Intents: vx, vy, aim, airborne, detour);
+sized!(Commands: vx, vy, airborne, frustration, near);
 sized!(Moves: x, y, vx, vy);

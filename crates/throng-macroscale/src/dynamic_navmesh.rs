@@ -14,7 +14,7 @@
 use crate::by_goal::Roadmap as _;
 use crate::cached::Cached;
 use crate::domain::dynamic_navmesh::{DynamicNavmesh as Domain, Forecast, Gate, Traveller};
-use crate::domain::published::Trajectory;
+use crate::domain::occupancy::Trajectory;
 use crate::heading::{PerCohort, due, goals, target, through, to_end, waits};
 use crate::navmesh::{FreeSpace, Search};
 use crate::route::{Guide, Route, RouteChange, Routes};
@@ -114,7 +114,7 @@ impl Macroscale for DynamicNavmeshPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
         self.routes.note_map(view.map_version);
         self.follow(view, out);
-        self.look_ahead(view, out);
+        self.check_ahead(view, out);
         self.changes.drain(..).for_each(|(slot, to)| self.routes.change(slot, to));
     }
 
@@ -124,7 +124,7 @@ impl Macroscale for DynamicNavmeshPlanner {
         let route = navigator.route(view, row);
         let next = match navigator.next(view, row) {
             // What it would look for is not known yet: as far as it has a route, it goes on.
-            Following::Look if leads_to_goal(view, row, route) => {
+            Following::Check if leads_to_goal(view, row, route) => {
                 route.ahead().first().map_or(Following::Stay, |&at| Following::Through(route.next, at))
             }
             next => next,
@@ -195,10 +195,10 @@ impl DynamicNavmeshPlanner {
     }
 
     /// Gives a route to all who look, by what everybody has published before this step.
-    fn look_ahead(&mut self, view: View<'_>, out: &mut Intents) {
+    fn check_ahead(&mut self, view: View<'_>, out: &mut Intents) {
         self.unreachable.clear();
         let looks: Vec<usize> =
-            (0..view.agents.len()).filter(|&row| self.next[row] == Following::Look).collect();
+            (0..view.agents.len()).filter(|&row| self.next[row] == Following::Check).collect();
         let maps = self.maps.get_mut();
         let navigator = Navigator { params: &self.params, maps, routes: &self.routes };
         for map in &navigator.maps.all {
@@ -284,7 +284,7 @@ impl<'a> Navigator<'a> {
         }
         let route = self.route(view, row);
         if !leads_to_goal(view, row, route) || due(view, row, self.params.of(view, row).attention) {
-            return Following::Look;
+            return Following::Check;
         }
         let stop = |index: u32| route.stops.get(index as usize).copied();
         let passed = |at: Vec2| from.distance(at) <= PASSED;
@@ -293,7 +293,7 @@ impl<'a> Navigator<'a> {
             (Some(at), _) => Following::Through(route.next + 1, at),
             (None, Some(at)) if map.is_clear(from, at) => Following::Through(route.next, at),
             // It was pushed to where it does not see its way.
-            _ => Following::Look,
+            _ => Following::Check,
         }
     }
 
@@ -367,7 +367,7 @@ impl Following {
         match self {
             Following::End(place) => (to_end(view, row, place), place),
             Following::Through(_, place) => (through(view, row, place), place),
-            Following::Stay | Following::Look => (Vec2::ZERO, view.position(row)),
+            Following::Stay | Following::Check => (Vec2::ZERO, view.position(row)),
         }
     }
 }

@@ -68,7 +68,7 @@ pub(crate) enum Answer {
 
 /// What a row does next.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Next {
+pub(crate) enum Leg {
     /// It waits until its time has come.
     Wait,
     /// To where its path ends.
@@ -79,14 +79,14 @@ pub(crate) enum Next {
     Unreachable,
 }
 
-impl Next {
+impl Leg {
     /// The velocity, and the place that it leads to.
     #[inline]
     pub fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
         match self {
-            Next::End(place) => (to_end(view, row, place), place),
-            Next::Through(place) => (through(view, row, place), place),
-            Next::Wait | Next::Unreachable => (Vec2::ZERO, view.position(row)),
+            Leg::End(place) => (to_end(view, row, place), place),
+            Leg::Through(place) => (through(view, row, place), place),
+            Leg::Wait | Leg::Unreachable => (Vec2::ZERO, view.position(row)),
         }
     }
 
@@ -97,7 +97,7 @@ impl Next {
         let velocity;
         (velocity, *aim) = self.velocity(view, row);
         (*vx, *vy) = velocity.into();
-        if matches!(self, Next::Unreachable) { Answer::Unreachable } else { Answer::Known }
+        if matches!(self, Leg::Unreachable) { Answer::Unreachable } else { Answer::Known }
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn answer(
     view: View<'_>,
     answers: &mut [Answer],
     out: &mut Intents,
-    next: impl Fn(usize) -> Option<Next> + Sync,
+    next: impl Fn(usize) -> Option<Leg> + Sync,
 ) -> Left {
     let columns = (
         out.vx.par_chunks_mut(CHUNK),

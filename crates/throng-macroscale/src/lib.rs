@@ -77,7 +77,7 @@ pub trait Tasks {
     fn serviced(&self) -> &[multi_domain::TaskRecord];
 
     /// The tasks of an agent and their plans.
-    fn explain(&self, view: View<'_>, row: usize) -> Vec<multi_domain::Explained>;
+    fn explain(&self, view: View<'_>, row: usize) -> Vec<multi_domain::TaskExplanation>;
 
     /// Whether the same world always gets the same answer: not where time on the clock decides.
     fn is_reproducible(&self) -> bool;

@@ -7,7 +7,7 @@ use proptest::test_runner::TestCaseError;
 use throng_core::space::Wall;
 use throng_macroscale::domain::dynamic_navmesh::{Density, DynamicNavmesh, Gate};
 use throng_macroscale::domain::grid::{Grid, Layout};
-use throng_macroscale::domain::published::{Published, Trajectory};
+use throng_macroscale::domain::occupancy::{Occupancy, Trajectory};
 use throng_macroscale::domain::space_time::{Clearance, Goal, Moment, SpaceTime, Surroundings, Walk};
 use throng_macroscale::navmesh::{Ground, Settings as MeshSettings, Terrain};
 use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Astar, Budget, Domain, Settings, Status};
@@ -125,7 +125,7 @@ proptest! {
     }
 }
 
-fn space_time<'a>(clearance: &'a Clearance, published: &'a Published) -> SpaceTime<'a> {
+fn space_time<'a>(clearance: &'a Clearance, published: &'a Occupancy) -> SpaceTime<'a> {
     let walk = Walk { lattice: 0.5, speed_step: 0.75, max_speed: 1.5, ..Walk::default() };
     let goal = Goal { at: DVec2::new(4.0, 0.5), radius: 0.3, window: (4.0, 7.0) };
     let around = Surroundings { clearance, published, own: None };
@@ -135,7 +135,7 @@ fn space_time<'a>(clearance: &'a Clearance, published: &'a Published) -> SpaceTi
 /// One sequence in space and time: others publish other paths, and the start goes along the plan.
 fn in_space_time(changes: &[Change], inflation: f32) -> Result<(), TestCaseError> {
     let clearance = Clearance::new(&[wall([2.0, -1.0], [2.0, 1.0])], 0.25);
-    let mut published = Published::default();
+    let mut published = Occupancy::default();
     let mut start = space_time(&clearance, &published).moment(0.0, DVec2::ZERO, DVec2::ZERO);
     let mut search = AnytimeDynamicAstar::new(settings(inflation), Aim::At(start), &[Moment::THERE]);
     for &(publishes, x, y, number) in changes {

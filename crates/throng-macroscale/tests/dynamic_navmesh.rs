@@ -95,12 +95,12 @@ fn routes_are_followed_and_changed_with_the_map() {
     let mut walls = hall();
     walls.extend(obstacle(&block([19.0, 2.0], [21.0, 8.0])));
     world.set_walls(Walls::new(walls.clone(), 2.0));
-    world.settle();
+    world.sort_rows();
     let intents = step(&world, model.as_mut());
     assert!(intents.vy[0] > 0.3 && model.unreachable().is_empty());
     walls.extend(obstacle(&block([19.0, 16.0], [21.0, 22.0])));
     world.set_walls(Walls::new(walls, 2.0));
-    world.settle();
+    world.sort_rows();
     let intents = step(&world, model.as_mut());
     assert_eq!((intents.vx[0], intents.vy[0], model.unreachable()), (0.0, 0.0, &[0][..]));
     assert_eq!(planner(4.0).route(world.view(), 0), None);

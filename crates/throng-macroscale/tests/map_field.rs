@@ -212,7 +212,7 @@ fn walk(world: &mut World, planner: &mut dyn Macroscale, steps: usize) -> Vec<f3
             walked[world.agents.id[row] as usize] += step.length();
         }
         world.step += 1;
-        world.settle();
+        world.sort_rows();
     }
     walked
 }
@@ -274,7 +274,7 @@ fn one_who_was_pushed_aside_finds_another_way() {
     assert!(intent.guide == Guide::Stops && intent.velocity.length() > 0.9, "{intent:?}");
     // To the other side of the wall, where it sees its goal.
     (world.agents.x[0], world.agents.y[0]) = (15.0, 12.0);
-    world.settle();
+    world.sort_rows();
     walk(&mut world, planner.as_mut(), 400);
     assert!(world.view().position(0).distance(walker.to) < 0.01);
     // The wall grows, and everything that was planned is void.
@@ -282,7 +282,7 @@ fn one_who_was_pushed_aside_finds_another_way() {
     walls.extend(obstacle(&block([20.0, 5.0], [22.0, 20.0])));
     (world.agents.x[0], world.agents.y[0]) = (3.0, 18.0);
     world.set_walls(Walls::new(walls, 2.0));
-    world.settle();
+    world.sort_rows();
     walk(&mut world, planner.as_mut(), 400);
     assert!(
         world.view().position(0).distance(walker.to) < 0.01,

@@ -98,7 +98,7 @@ fn walk(world: &mut World, planner: &mut dyn Macroscale, steps: usize) {
             world.agents.x[row] += intents.vx[row] * world.dt as f32;
             world.agents.y[row] += intents.vy[row] * world.dt as f32;
         }
-        world.settle();
+        world.sort_rows();
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use throng_core::space::Wall;
 use throng_macroscale::chain::{Atlas, Chain, Problem, Site, Tuning, plan};
 use throng_macroscale::domain::grid::Grid;
-use throng_macroscale::domain::published::{Published, Trajectory};
+use throng_macroscale::domain::occupancy::{Occupancy, Trajectory};
 use throng_macroscale::domain::space_time::Walk;
 use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Budget, Settings, Status};
 
@@ -148,7 +148,7 @@ fn twenty(folder: &Path, map: &str, scenario: &str) -> Result<String, String> {
         Tuning { walk, fovea: None, budget: 50_000, goal_radius: 0.4, cell: 1.0 / 3.0, ..Tuning::default() };
     let atlas = Atlas::new(site, &chain, tuning).map_err(|error| error.to_string())?;
     let middle = |[x, y]: [u32; 2]| DVec2::new(f64::from(x) + 0.5, f64::from(y) + 0.5);
-    let mut published = Published::default();
+    let mut published = Occupancy::default();
     let mut plans: Vec<Vec<(f64, DVec2)>> = Vec::new();
     let mut taken: Vec<[u32; 2]> = Vec::new();
     let began = Instant::now();

@@ -56,7 +56,7 @@ impl Stage {
             deepest: f32::MIN,
         };
         stage.wall(rings);
-        stage.world.settle();
+        stage.world.sort_rows();
         stage
     }
 
@@ -175,7 +175,7 @@ fn a_road_is_crossed_between_cars() {
         let path = vec![(begin, Vec2::new(-60.0, 0.0)), (begin + 10.0, Vec2::new(60.0, 0.0))];
         stage.world.add_mover(Mover { radius: 0.9, path, carries: false, driven: false });
     }
-    stage.world.settle();
+    stage.world.sort_rows();
     assert_eq!(stage.run(120.0), 0);
 }
 

@@ -4,7 +4,7 @@ pub mod density;
 pub mod groups;
 mod world_field;
 
-pub use density::{Density, Look};
+pub use density::{Density, Probe};
 pub use groups::Groups;
 pub use world_field::WorldField;
 
@@ -34,7 +34,7 @@ pub struct Perceived {
     /// Groups, nearest first.
     pub groups: Vec<PerceivedGroup>,
     /// Looks at the crowd ahead: straight on, to the preferred side, to the other one.
-    pub looks: Vec<Look>,
+    pub looks: Vec<Probe>,
     /// What it would make of what it wants, m/s.
     pub adapted: Vec2,
 }

@@ -8,7 +8,7 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::handover::{Intents, Near};
 use throng_core::space::{
-    ARRIVED, Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest, plight,
+    ARRIVED, Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest, impatience,
 };
 use throng_core::world::{MoverState, View};
 
@@ -67,8 +67,8 @@ impl Reach {
 struct Me {
     id: u32,
     responsibility: f32,
-    plight: f32,
-    haste: f32,
+    impatience: f32,
+    arrived_rate: f32,
 }
 
 /// Others, one column per property, relative to the agent who looks. Agents nearest first, then movers.
@@ -92,7 +92,7 @@ pub struct Others {
     pub part: [f32; MAX_OTHERS],
     /// Collisions count no further ahead than the inverse of this, 1/s. 0 but where one of both has arrived and one of
     /// both is held up.
-    pub haste: [f32; MAX_OTHERS],
+    pub arrived_rate: [f32; MAX_OTHERS],
     /// The other's row; movers count from `u32::MAX` down.
     pub row: [u32; MAX_OTHERS],
 }
@@ -120,11 +120,11 @@ impl Others {
             total.simd_gt(none).select(mine / total, none)
         };
         let part = them.id.simd_gt(u32x16::splat(simd, me.id)).select(one, -one);
-        let mine = splat(me.plight);
-        let has_arrived = |plight: f32x16<S>| plight.simd_ge(splat(ARRIVED - 1.0));
-        let frustration = |plight: f32x16<S>| has_arrived(plight).select(plight - splat(ARRIVED), plight);
-        let arrived = has_arrived(them.plight.max(mine));
-        let held_up = frustration(them.plight).max(frustration(mine)).simd_ge(splat(YIELD));
+        let mine = splat(me.impatience);
+        let has_arrived = |impatience: f32x16<S>| impatience.simd_ge(splat(ARRIVED - 1.0));
+        let frustration = |impatience: f32x16<S>| has_arrived(impatience).select(impatience - splat(ARRIVED), impatience);
+        let arrived = has_arrived(them.impatience.max(mine));
+        let held_up = frustration(them.impatience).max(frustration(mine)).simd_ge(splat(YIELD));
         let columns = [
             (&mut self.dx, them.x - splat(ego.position.x)),
             (&mut self.dy, them.y - splat(ego.position.y)),
@@ -133,7 +133,7 @@ impl Others {
             (&mut self.reach, them.radius + splat(ego.radius)),
             (&mut self.share, share),
             (&mut self.part, part),
-            (&mut self.haste, (arrived & held_up).select(splat(me.haste), none)),
+            (&mut self.arrived_rate, (arrived & held_up).select(splat(me.arrived_rate), none)),
         ];
         for (column, lanes) in columns {
             lanes.store_slice(&mut column[at..at + LANES]);
@@ -158,8 +158,8 @@ impl Others {
     }
 
     fn columns_mut(&mut self) -> [&mut [f32; MAX_OTHERS]; 8] {
-        let Others { dx, dy, vx, vy, reach, share, part, haste, .. } = self;
-        [dx, dy, vx, vy, reach, share, part, haste]
+        let Others { dx, dy, vx, vy, reach, share, part, arrived_rate, .. } = self;
+        [dx, dy, vx, vy, reach, share, part, arrived_rate]
     }
 
     fn push_mover(&mut self, ego: &Ego, mover: &MoverState, row: u32) {
@@ -168,7 +168,7 @@ impl Others {
         (self.vx[i], self.vy[i]) = mover.velocity.into();
         (self.reach[i], self.share[i], self.part[i], self.row[i]) =
             (ego.radius + mover.radius, 1.0, 1.0, row);
-        self.haste[i] = 0.0;
+        self.arrived_rate[i] = 0.0;
         self.len += 1;
     }
 
@@ -217,7 +217,7 @@ impl Default for Around {
                 reach: NONE,
                 share: NONE,
                 part: NONE,
-                haste: NONE,
+                arrived_rate: NONE,
                 row: [0; MAX_OTHERS],
             },
             walls: ArrayVec::new(),
@@ -234,16 +234,16 @@ impl Default for Around {
 const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES) && MAX_OTHERS <= throng_core::geom::MOST_CONES);
 
 impl Around {
-    /// Looks around from a row, with haste where one has arrived and one is held up (see [`Others::haste`]).
+    /// Looks around from a row, with arrived_rate where one has arrived and one is held up (see [`Others::arrived_rate`]).
     #[inline(always)]
-    pub fn look<S: Simd>(
+    pub fn sense<S: Simd>(
         &mut self,
         simd: S,
         view: View<'_>,
         intents: &Intents,
         row: usize,
         reach: &Reach,
-        haste: f32,
+        arrived_rate: f32,
     ) -> Ego {
         let agents = view.agents;
         let ego = Ego {
@@ -256,7 +256,7 @@ impl Around {
             dt: view.dt,
         };
         self.find_walls(view, &ego, reach);
-        self.find_agents(simd, view, &ego, reach, haste);
+        self.find_agents(simd, view, &ego, reach, arrived_rate);
         self.find_movers(view, &ego, reach);
         ego
     }
@@ -284,7 +284,7 @@ impl Around {
     }
 
     #[inline(always)]
-    fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach, haste: f32) {
+    fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach, arrived_rate: f32) {
         let agents = view.agents;
         let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
         nearest(simd, view.cells, &agents.id, query, &mut self.candidates, &mut self.nearest);
@@ -292,8 +292,8 @@ impl Around {
         let me = Me {
             id: agents.id[ego.row],
             responsibility: agents.responsibility[ego.row],
-            plight: plight(agents, ego.row),
-            haste,
+            impatience: impatience(agents, ego.row),
+            arrived_rate,
         };
         others.len = self.nearest.rows().len();
         for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {

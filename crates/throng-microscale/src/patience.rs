@@ -78,7 +78,7 @@ const MAKE_ROOM_AHEAD: f32 = 2.0;
 const APPROACH: f32 = 2.0;
 
 /// Who has to make way.
-enum Way {
+enum RightOfWay {
     /// There is room to pass.
     Open,
     /// The place is narrow, and the other has to.
@@ -90,7 +90,7 @@ enum Way {
 impl Patience {
     /// The least part of a collision's time that counts where one has arrived and one is held up, 1/s.
     #[inline(always)]
-    pub(crate) fn haste(&self) -> f32 {
+    pub(crate) fn arrived_rate(&self) -> f32 {
         if self.on { 1.0 / self.arrived_horizon } else { 0.0 }
     }
 
@@ -141,34 +141,34 @@ impl Patience {
         let way = right_of_way(view, intents, around, ego);
         let tried = self.turned(view, ego, frustration);
         let lag = match way {
-            Way::Open if around.walls.is_empty() => lag(ego, tried),
-            Way::Open => lag_beside_walls(simd, around, ego, reach, tried),
+            RightOfWay::Open if around.walls.is_empty() => lag(ego, tried),
+            RightOfWay::Open => lag_beside_walls(simd, around, ego, reach, tried),
             // In a narrow place nobody has turned, and it is not the walls that one of two waits for.
-            Way::Mine | Way::Theirs(_) => lag(ego, ego.preferred),
+            RightOfWay::Mine | RightOfWay::Theirs(_) => lag(ego, ego.preferred),
         };
         let next = if lag <= self.tolerance.max(frustration) {
             self.calm(frustration, ego.dt)
         } else {
-            let crowded = !matches!(way, Way::Open) || is_crowded(simd, around);
+            let crowded = !matches!(way, RightOfWay::Open) || is_crowded(simd, around);
             let pace = if crowded { self.memory } else { self.composure };
             frustration + (lag - frustration) * (ego.dt / pace).min(1.0)
         };
         match way {
-            Way::Open if is_behind_arrived(view, around, ego) => return next,
+            RightOfWay::Open if is_behind_arrived(view, around, ego) => return next,
             // In a queue all want the same, and a turn leads only along the wall.
-            Way::Open if queues(view, intents, around, ego) => {
+            RightOfWay::Open if queues(view, intents, around, ego) => {
                 return self.calm(frustration, ego.dt).max(next.min(self.tolerance));
             }
-            Way::Open => {
+            RightOfWay::Open => {
                 ego.preferred = self.turned(view, ego, next);
                 return next;
             }
-            Way::Theirs(forwards) if next >= YIELD => {
+            RightOfWay::Theirs(forwards) if next >= YIELD => {
                 // Along with the other, and aside as soon as the walls allow.
                 let aside = Vec2::from_angle(-std::f32::consts::FRAC_PI_4);
                 ego.preferred = aside.rotate(forwards) * ego.preferred.length();
             }
-            Way::Mine | Way::Theirs(_) => {}
+            RightOfWay::Mine | RightOfWay::Theirs(_) => {}
         }
         // Whoever waits at a door has not tried to turn, and is not to turn once the door is free.
         next.min(YIELD)
@@ -311,9 +311,9 @@ fn lag_beside_walls<S: Simd>(simd: S, around: &mut Around, ego: &Ego, reach: &Re
     lag(ego, closest(simd, planes, projected, tried, ego.max_speed))
 }
 
-fn right_of_way(view: View<'_>, intents: &Intents, around: &Around, ego: &Ego) -> Way {
+fn right_of_way(view: View<'_>, intents: &Intents, around: &Around, ego: &Ego) -> RightOfWay {
     let others = &around.others;
-    let mut way = Way::Open;
+    let mut way = RightOfWay::Open;
     if around.walls.is_empty() {
         return way;
     }
@@ -328,9 +328,9 @@ fn right_of_way(view: View<'_>, intents: &Intents, around: &Around, ego: &Ego) -
             continue;
         }
         if view.agents.id[row] < view.agents.id[ego.row] {
-            return Way::Theirs(theirs.normalize_or_zero());
+            return RightOfWay::Theirs(theirs.normalize_or_zero());
         }
-        way = Way::Mine;
+        way = RightOfWay::Mine;
     }
     way
 }

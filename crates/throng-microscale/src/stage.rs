@@ -184,7 +184,7 @@ fn perceive<S: Simd>(
     simd.vectorize(
         #[inline(always)]
         || {
-            let mut ego = around.look(simd, view, input, row, reach, patience.haste());
+            let mut ego = around.sense(simd, view, input, row, reach, patience.arrived_rate());
             let frustration = patience.turn(simd, view, input, around, &mut ego, reach);
             (ego, frustration)
         },

@@ -237,7 +237,7 @@ impl<'a> Walker<'a> {
 
     /// A commanded velocity as fast as one can be on average: at exchanges of feet one is faster.
     fn capped(&self, command: DVec2) -> DVec2 {
-        let most = f64::from(self.view.agents.max_speed[self.row]) / self.legs.haste();
+        let most = f64::from(self.view.agents.max_speed[self.row]) / self.legs.exchange_ratio();
         command.clamp_length_max(most)
     }
 
@@ -397,7 +397,7 @@ mod tests {
             let motion = Footsteps::default();
             let ring = |ring: &&[[f64; 2]]| ring.iter().map(|&corner| corner.into()).collect();
             world.set_ground(Some(motion.legs()), Gaps::new(gaps.iter().map(ring).collect::<Vec<_>>()));
-            world.settle();
+            world.sort_rows();
             Track { world, motion, moves: Moves::default(), prints: Vec::new() }
         }
 

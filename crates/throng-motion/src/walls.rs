@@ -23,7 +23,7 @@ pub(crate) fn hold(view: View<'_>, commands: &Commands, moves: &mut Moves) {
     columns.into_par_iter().enumerate().for_each(|(chunk, (x, y, vx, vy))| {
         for i in 0..x.len() {
             let row = chunk * CHUNK + i;
-            if commands.aloft[row] {
+            if commands.airborne[row] {
                 continue;
             }
             let (from, to) = (view.position(row), Vec2::new(x[i], y[i]));

@@ -5,8 +5,8 @@ use serde::Serialize;
 use throng_core::geom;
 use throng_core::world::{Footprint, Side, View};
 use throng_macroscale::Guide;
-use throng_macroscale::multi_domain::{Event, Explained};
-use throng_mesoscale::{Look, Perceived, PerceivedGroup};
+use throng_macroscale::multi_domain::{Event, TaskExplanation};
+use throng_mesoscale::{Perceived, PerceivedGroup, Probe};
 use throng_microscale::{Perception, Seen};
 
 /// What one agent sees and chooses now. Velocities are m/s, places m in the scenario's coordinates.
@@ -178,7 +178,7 @@ pub(crate) struct Wants {
     /// m from the world's origin.
     pub route: Option<Vec<Vec2>>,
     pub no_path: bool,
-    pub tasks: Vec<Explained>,
+    pub tasks: Vec<TaskExplanation>,
     pub guided: (Guide, Option<u32>),
     pub perceived: Perceived,
     pub adapted: Vec2,
@@ -201,7 +201,7 @@ impl Explanation {
         let place = |offset: Vec2| (origin + (seen.ego.position + offset).as_dvec2()).to_array();
         let stop = |stop: Vec2| (origin + stop.as_dvec2()).to_array();
         let row = seen.ego.row;
-        let reading = |look: Look| Reading {
+        let reading = |look: Probe| Reading {
             place: stop(look.place),
             density: look.reading,
             threshold: look.threshold,
@@ -240,7 +240,7 @@ impl Explanation {
     }
 }
 
-fn task_plan(task: Explained, origin: DVec2) -> TaskPlan {
+fn task_plan(task: TaskExplanation, origin: DVec2) -> TaskPlan {
     let status = match task.event {
         None => "holds",
         Some(Event::Invalid) => "invalid",

@@ -22,7 +22,7 @@ pub use throng_macroscale::{chain, domain, navmesh, search, tunnel, waypoints};
 
 use crate::scenario::{Link, Scenario};
 use chain::Site;
-use domain::published::{Published, Trajectory};
+use domain::occupancy::{Occupancy, Trajectory};
 use glam::DVec2;
 
 /// A scenario's map as planners want it: around an origin of its own.
@@ -78,17 +78,17 @@ impl Place {
 }
 
 /// The scripted bodies of a scenario, where they will be.
-pub fn bodies(scenario: &Scenario, place: &Place) -> Published {
+pub fn bodies(scenario: &Scenario, place: &Place) -> Occupancy {
     let told = scenario.movers.iter().map(|mover| Trajectory {
         radius: mover.radius,
         path: mover.path.iter().map(|&(time, at)| (time, place.local(at))).collect(),
         stays: true,
     });
-    Published::new(told)
+    Occupancy::new(told)
 }
 
 /// The same, and the agents: they stand where they begin, because nobody knows yet where they will go.
-pub fn bodies_and_agents(scenario: &Scenario, place: &Place) -> Published {
+pub fn bodies_and_agents(scenario: &Scenario, place: &Place) -> Occupancy {
     let mut published = bodies(scenario, place);
     let first = scenario.movers.len();
     let agents = scenario.cohorts.iter().flat_map(|cohort| &cohort.agents);

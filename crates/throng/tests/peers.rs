@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
+use throng::prelude::*;
 use throng::record::{RecordOptions, Recorder};
 use throng::{Scenario, Simulation};
 
@@ -14,8 +15,9 @@ enum Outcome {
 
 type Test = fn() -> Result<Outcome, String>;
 
-const TESTS: [(&str, Test); 3] = [
+const TESTS: [(&str, Test); 4] = [
     ("orca_agrees_with_rvo2_where_the_crowd_is_sparse", orca_agrees_with_rvo2),
+    ("orca_agrees_with_rvo2_in_steps_of_any_length", orca_agrees_in_steps_of_any_length),
     ("pedpy_loads_the_sqlite_of_a_run", pedpy_loads_sqlite),
     ("pedpy_loads_the_txt_of_a_run", pedpy_loads_txt),
 ];
@@ -78,16 +80,17 @@ const RVO2: &str = r#"
 import json, math, sys
 import pyrvo
 run = json.load(sys.stdin)
-sim = pyrvo.RVOSimulator(run["dt"], 5.0, 10, 3.0, 1.0, run["radius"], run["max_speed"])
+sim = pyrvo.RVOSimulator(0.1, 5.0, 10, 3.0, 1.0, run["radius"], run["max_speed"])
 for start in run["starts"]:
     sim.add_agent(tuple(start))
 steps = []
-for _ in range(run["steps"]):
+for dt in run["steps"]:
+    sim.set_time_step(dt)
     for i, goal in enumerate(run["goals"]):
         at = sim.get_agent_position(i)
         dx, dy = goal[0] - at.x, goal[1] - at.y
         distance = math.hypot(dx, dy)
-        speed = min(run["speed"], distance / run["dt"])
+        speed = min(run["speed"], distance / dt)
         scale = speed / distance if distance > 0 else 0.0
         sim.set_agent_pref_velocity(i, (dx * scale, dy * scale))
     sim.do_step()
@@ -97,43 +100,32 @@ json.dump(steps, sys.stdout)
 
 /// 40 agents with goals in open space, 200 steps: within 1 mm of RVO2 all the way, for several crowds.
 fn orca_agrees_with_rvo2() -> Result<Outcome, String> {
-    for seed in 0..12 {
+    agree_with_rvo2(12, &[0.1; 200])
+}
+
+/// The same where every step has another length, as in a game.
+fn orca_agrees_in_steps_of_any_length() -> Result<Outcome, String> {
+    let steps: Vec<f64> = (0..200).map(|step| [1.0 / 60.0, 0.1, 1.0 / 30.0, 0.05, 0.12][step % 5]).collect();
+    agree_with_rvo2(4, &steps)
+}
+
+fn agree_with_rvo2(crowds: u64, steps: &[f64]) -> Result<Outcome, String> {
+    for seed in 0..crowds {
         let (starts, goals) = sparse_crowd(seed);
-        let text = serde_json::json!({
-            "format": 1, "dt": 0.1, "until": 1000,
-            "agents": [{ "place": { "points": starts }, "goal": { "points": goals },
-                         "radius": 0.25, "preferred_speed": 1.3, "max_speed": 1.8, "goal_radius": 0.01 }],
-        });
-        let scenario =
-            Scenario::parse(&text.to_string(), "sparse.json", None).map_err(|error| error.to_string())?;
-        let mut simulation = Simulation::with_threads(&scenario, 1).map_err(|error| error.to_string())?;
         let run = serde_json::json!({
-            "dt": 0.1, "radius": 0.25, "speed": 1.3, "max_speed": 1.8, "steps": 200, "starts": starts, "goals": goals,
+            "radius": 0.25, "speed": 1.3, "max_speed": 1.8, "steps": steps, "starts": starts, "goals": goals,
         });
         let printed = match run_python("pyrvo", RVO2, &run.to_string())? {
             Ok(printed) => printed,
             Err(reason) => return Ok(Outcome::Skipped(reason)),
         };
         let theirs: Vec<Vec<[f64; 2]>> = serde_json::from_str(&printed).map_err(|error| error.to_string())?;
-        let mut furthest = 0.0f64;
-        let mut bent = 0.0f64;
-        for (step, theirs) in theirs.iter().enumerate() {
-            simulation.step();
-            let frame = simulation.frame();
-            for row in 0..frame.len() {
-                let id = frame.id[row] as usize;
-                let ours = frame.position(row);
-                furthest = furthest.max(ours.distance(theirs[id].into()));
-                bent = bent.max(from_line(starts[id], goals[id], ours));
-            }
-            if furthest > 1e-3 {
-                return Err(format!("crowd {seed}: {furthest} m from RVO2 at step {step}"));
-            }
+        let (furthest, bent) = compare(&starts, &goals, steps, &theirs).map_err(|error| error.to_string())?;
+        if furthest > 1e-3 {
+            return Err(format!("crowd {seed}: {furthest} m from RVO2"));
         }
         if bent < 0.1 {
-            return Err(format!(
-                "crowd {seed} shows nothing: nobody had to avoid anybody ({bent} m from its line)"
-            ));
+            return Err(format!("crowd {seed} shows nothing: no agent had to avoid another ({bent} m from its line)"));
         }
         println!(
             "crowd {seed}: at most {:.4} mm from RVO2, up to {bent:.2} m from the straight line",
@@ -141,6 +133,30 @@ fn orca_agrees_with_rvo2() -> Result<Outcome, String> {
         );
     }
     Ok(Outcome::Passed)
+}
+
+/// How far agents come from where RVO2 has them, and from their straight lines, m.
+fn compare(
+    starts: &[[f64; 2]],
+    goals: &[[f64; 2]],
+    steps: &[f64],
+    theirs: &[Vec<[f64; 2]>],
+) -> Result<(f64, f64), Box<dyn std::error::Error>> {
+    let mut crowd = Crowd::builder().threads(1).cohort(Cohort::default().goal_radius(0.01)).build()?;
+    let mut agents = Vec::new();
+    for (&start, &goal) in starts.iter().zip(goals) {
+        agents.push(crowd.spawn(Agent::at(start).goal(goal).speed(1.3).max_speed(1.8))?);
+    }
+    let (mut furthest, mut bent) = (0.0f64, 0.0f64);
+    for (&dt, theirs) in steps.iter().zip(theirs) {
+        crowd.step_by(dt)?;
+        for (index, &agent) in agents.iter().enumerate() {
+            let ours = crowd.position(agent)?;
+            furthest = furthest.max(ours.distance(theirs[index].into()));
+            bent = bent.max(from_line(starts[index], goals[index], ours));
+        }
+    }
+    Ok((furthest, bent))
 }
 
 /// Starts and goals in a square of 40 m, no two starts and no two goals closer than 2 m.

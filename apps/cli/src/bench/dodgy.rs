@@ -2,7 +2,7 @@
 //! every step and worked through in that order, so that whoever is near is in the cache.
 
 use super::System;
-use super::workload::{self, Crowd};
+use super::workload::{self, RandomCrossing};
 use dodgy_2d::{Agent, AvoidanceOptions, Vec2};
 use std::borrow::Cow;
 use std::time::Instant;
@@ -50,7 +50,7 @@ struct Nearest {
 }
 
 impl Dodgy {
-    pub fn new(crowd: &Crowd) -> Dodgy {
+    pub fn new(crowd: &RandomCrossing) -> Dodgy {
         let point = |place: &glam::DVec2| Vec2::new(place.x as f32, place.y as f32);
         let agent = |place| Agent {
             position: point(place),
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_search_finds_the_nearest() {
-        let mut dodgy = Dodgy::new(&Crowd::new(400));
+        let mut dodgy = Dodgy::new(&RandomCrossing::new(400));
         dodgy.cells.sort(&mut dodgy.agents, &mut dodgy.goal);
         dodgy.search();
         for (index, agent) in dodgy.agents.iter().enumerate() {

@@ -5,6 +5,7 @@
 //! believed its crowd must be finite and closer to its goals.
 
 mod dodgy;
+mod facade;
 mod ours;
 mod pyrvo;
 mod workload;
@@ -13,7 +14,7 @@ use crate::findings::{self, Finding, Side};
 use crate::watch;
 use serde::Serialize;
 use std::process::ExitCode;
-use workload::Crowd;
+use workload::RandomCrossing;
 
 /// Measures throughput as agents grow.
 #[derive(Debug, clap::Args)]
@@ -39,6 +40,8 @@ const AGENT_STEPS: usize = 300_000;
 /// The most steps in a round. All rounds together take 10 s of the crowd's time: of 1000 agents nine in ten are still on
 /// their way then, and a crowd that stands would be another workload.
 const MOST_STEPS: usize = 6;
+/// The crowd in which agents come and go.
+const CHURNED: usize = 10_000;
 /// Steps before the first round: memory is allocated, the crowd has begun to walk.
 const WARM_UP: usize = 5;
 
@@ -118,6 +121,12 @@ fn measure(args: &Args) -> anyhow::Result<Outcome> {
         }
     }
     outcome.findings = judge(&outcome.rows, outcome.skipped.first().map(String::as_str));
+    if sizes(args).contains(&CHURNED) {
+        let mut facade = facade::Facade::new(&RandomCrossing::new(CHURNED), 1)?;
+        let ns = facade.churn(if args.quick { 20 } else { 200 })?;
+        let name = format!("ns that a spawn or despawn costs among {CHURNED} agents");
+        outcome.findings.push(Finding::new(name, ns, Side::AtMost, 1000.0));
+    }
     Ok(outcome)
 }
 
@@ -136,10 +145,11 @@ fn rounds(agents: usize, quick: bool) -> (usize, usize) {
 }
 
 fn beside_peers(agents: usize, quick: bool, outcome: &mut Outcome) -> anyhow::Result<()> {
-    let crowd = Crowd::new(agents);
+    let crowd = RandomCrossing::new(agents);
     let mut systems: Vec<Box<dyn System>> = vec![
         Box::new(ours::Ours::new(&crowd, 1)?),
         Box::new(ours::Ours::new(&crowd, 2)?),
+        Box::new(facade::Facade::new(&crowd, 1)?),
         Box::new(dodgy::Dodgy::new(&crowd)),
     ];
     match pyrvo::Pyrvo::start(&crowd)? {
@@ -159,7 +169,7 @@ fn beside_peers(agents: usize, quick: bool, outcome: &mut Outcome) -> anyhow::Re
 
 /// The best round of every system, ns per agent-step.
 fn take_turns(
-    crowd: &Crowd,
+    crowd: &RandomCrossing,
     systems: &mut [Box<dyn System>],
     (rounds, steps): (usize, usize),
 ) -> anyhow::Result<Vec<f64>> {
@@ -180,7 +190,7 @@ fn take_turns(
 }
 
 /// A figure counts only where the crowd is finite and has moved towards its goals.
-fn check(crowd: &Crowd, system: &mut dyn System) -> anyhow::Result<()> {
+fn check(crowd: &RandomCrossing, system: &mut dyn System) -> anyhow::Result<()> {
     let (before, after) = (crowd.mean_distance(), system.mean_distance()?);
     anyhow::ensure!(
         after.is_finite() && after < before,
@@ -192,7 +202,7 @@ fn check(crowd: &Crowd, system: &mut dyn System) -> anyhow::Result<()> {
 
 /// This engine by itself.
 fn alone(agents: usize, threads: usize, quick: bool) -> anyhow::Result<Row> {
-    let crowd = Crowd::new(agents);
+    let crowd = RandomCrossing::new(agents);
     let mut systems: Vec<Box<dyn System>> = vec![Box::new(ours::Ours::new(&crowd, threads)?)];
     let best = take_turns(&crowd, &mut systems, rounds(agents, quick))?;
     let peak_rss_mb = Some(throng::metrics::peak_rss_mb());
@@ -208,9 +218,9 @@ fn child(agents: usize, threads: usize, quick: bool) -> anyhow::Result<Row> {
     }
     let output = command.stderr(std::process::Stdio::inherit()).output()?;
     anyhow::ensure!(output.status.success(), "the run with {agents} agents ended with {}", output.status);
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-    let ns = told["ns_per_agent_step"].as_f64().unwrap_or(f64::NAN);
-    Ok(Row { peak_rss_mb: told["peak_rss_mb"].as_f64(), ..Row::new(agents, ours::NAME, threads, ns) })
+    let row: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let ns = row["ns_per_agent_step"].as_f64().unwrap_or(f64::NAN);
+    Ok(Row { peak_rss_mb: row["peak_rss_mb"].as_f64(), ..Row::new(agents, ours::NAME, threads, ns) })
 }
 
 /// Holds the figures against what we set ourselves; sizes that were not run are left out.
@@ -246,6 +256,12 @@ fn judge(rows: &[Row], skipped: Option<&str>) -> Vec<Finding> {
     if let (Some(few), Some(many)) = (ours(10_000), ours(100_000)) {
         let name = "time per agent-step at 100000 agents over that at 10000";
         findings.push(Finding::new(name, many / few, Side::AtMost, 1.2));
+    }
+    for agents in [10_000, 100_000] {
+        if let (Some(scenario), Some(code)) = (ours(agents), ns(agents, facade::NAME, 1)) {
+            let name = format!("time through the façade over that of a scenario, {agents} agents");
+            findings.push(Finding::new(name, code / scenario, Side::AtMost, 1.02));
+        }
     }
     let largest = rows.iter().filter(|row| row.agents == 1_000_000).filter_map(|row| row.peak_rss_mb);
     if let Some(peak) = largest.reduce(f64::max) {
@@ -295,7 +311,7 @@ mod tests {
 
     #[test]
     fn all_systems_walk_alike() {
-        let crowd = Crowd::new(500);
+        let crowd = RandomCrossing::new(500);
         let mut ours = ours::Ours::new(&crowd, 1).unwrap();
         let mut dodgy = dodgy::Dodgy::new(&crowd);
         ours.run(100).unwrap();

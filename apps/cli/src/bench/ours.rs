@@ -1,7 +1,7 @@
 //! This engine, as a user runs it: with everything that it adds.
 
 use super::System;
-use super::workload::Crowd;
+use super::workload::RandomCrossing;
 use std::time::Instant;
 use throng::Simulation;
 
@@ -12,7 +12,7 @@ pub struct Ours {
 }
 
 impl Ours {
-    pub fn new(crowd: &Crowd, threads: usize) -> anyhow::Result<Ours> {
+    pub fn new(crowd: &RandomCrossing, threads: usize) -> anyhow::Result<Ours> {
         Ok(Ours { simulation: Simulation::with_threads(&crowd.scenario(), threads)? })
     }
 }

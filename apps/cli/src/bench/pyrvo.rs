@@ -1,7 +1,7 @@
 //! RVO2 as PyPI ships it, run by Python in a process of its own. It waits for orders, so that it can take turns.
 
 use super::System;
-use super::workload::{self, Crowd};
+use super::workload::{self, RandomCrossing};
 use anyhow::Context;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct Pyrvo {
 
 impl Pyrvo {
     /// Starts it; where it is not installed, the inner error says what to do.
-    pub fn start(crowd: &Crowd) -> anyhow::Result<Result<Pyrvo, String>> {
+    pub fn start(crowd: &RandomCrossing) -> anyhow::Result<Result<Pyrvo, String>> {
         let python = interpreter();
         if !installed(&python) {
             return Ok(Err("skipped: pip install pyrvo".into()));
@@ -71,7 +71,7 @@ impl Pyrvo {
 }
 
 /// Position and goal of each agent, as Python's `array` reads them.
-fn bytes(crowd: &Crowd) -> Vec<u8> {
+fn bytes(crowd: &RandomCrossing) -> Vec<u8> {
     let places = crowd.position.iter().zip(&crowd.goal);
     places.flat_map(|(at, goal)| [at.x, at.y, goal.x, goal.y]).flat_map(f64::to_ne_bytes).collect()
 }

@@ -22,18 +22,18 @@ pub const TIME_HORIZON: f64 = 3.0;
 pub const DT: f64 = 0.1;
 
 /// Who is where, and wants to be where.
-pub struct Crowd {
+pub struct RandomCrossing {
     pub position: Vec<DVec2>,
     pub goal: Vec<DVec2>,
 }
 
-impl Crowd {
-    pub fn new(agents: usize) -> Crowd {
+impl RandomCrossing {
+    pub fn new(agents: usize) -> RandomCrossing {
         let side = (agents as f64 / DENSITY).sqrt();
         let mut random = uniform(12345);
         let mut somewhere = || DVec2::new(random() * side, random() * side);
         let (position, goal) = (0..agents).map(|_| (somewhere(), somewhere())).unzip();
-        Crowd { position, goal }
+        RandomCrossing { position, goal }
     }
 
     pub fn len(&self) -> usize {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use throng::planning::chain::{Atlas, Chain, Outcome, Problem, Tuning, plan};
-use throng::planning::domain::published::Published;
+use throng::planning::domain::occupancy::Occupancy;
 use throng::planning::search::Status;
 use throng::planning::{Place, bodies, bodies_and_agents};
 use throng::scenario::{Overrides, Scenario};
@@ -103,7 +103,7 @@ struct Task<'a> {
     place: Place,
     chain: Chain,
     atlas: Atlas,
-    published: Published,
+    published: Occupancy,
     problem: Problem,
     made: Duration,
 }

@@ -158,8 +158,8 @@ fn time_of_a_round(simulation: &mut Simulation) -> f64 {
 const ROUNDS: usize = 15;
 const ROUND: usize = 10;
 
-type Way = (&'static str, [i32; 2]);
-const WAYS: [Way; 4] = [("east", [1, 0]), ("west", [-1, 0]), ("north", [0, 1]), ("south", [0, -1])];
+type Crossing = (&'static str, [i32; 2]);
+const WAYS: [Crossing; 4] = [("east", [1, 0]), ("west", [-1, 0]), ("north", [0, 1]), ("south", [0, -1])];
 
 /// One person on every four square metres, anywhere.
 fn thin_streams(agents: usize, with_groups: bool) -> anyhow::Result<Simulation> {
@@ -182,7 +182,7 @@ fn dense_streams(agents: usize, with_groups: bool) -> anyhow::Result<Simulation>
 
 /// As many on every way.
 fn streams(
-    ways: &[Way],
+    ways: &[Crossing],
     count: usize,
     with_groups: bool,
     place: impl Fn(usize) -> String,

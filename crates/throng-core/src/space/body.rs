@@ -31,15 +31,15 @@ pub struct Columns<S: Simd> {
     /// Who.
     pub id: u32x16<S>,
     /// How much it is held up while it walks; [`ARRIVED`] or more where it has arrived.
-    pub plight: f32x16<S>,
+    pub impatience: f32x16<S>,
 }
 
-/// Added to the plight of those who have arrived.
+/// Added to the impatience of those who have arrived.
 pub const ARRIVED: f32 = 4.0;
 
 /// How much a row is held up, told apart by whether it has arrived.
 #[inline(always)]
-pub fn plight(agents: &Agents, row: usize) -> f32 {
+pub fn impatience(agents: &Agents, row: usize) -> f32 {
     // Frustration is between -1 and 1.
     agents.frustration[row] + if agents.status[row] == Status::Arrived { ARRIVED } else { 0.0 }
 }
@@ -57,7 +57,7 @@ impl Body {
             agents.responsibility[row],
             // Never calculated with, only carried: the bits stay what they are.
             f32::from_bits(agents.id[row]),
-            plight(agents, row),
+            impatience(agents, row),
         ])
     }
 
@@ -85,7 +85,7 @@ impl<S: Simd> Columns<S> {
             }
             vectors = next;
         }
-        let [x, y, vx, vy, radius, responsibility, id, plight] = vectors;
-        Columns { x, y, vx, vy, radius, responsibility, id: id.bitcast(), plight }
+        let [x, y, vx, vy, radius, responsibility, id, impatience] = vectors;
+        Columns { x, y, vx, vy, radius, responsibility, id: id.bitcast(), impatience }
     }
 }

@@ -3,16 +3,16 @@
 mod body;
 mod buckets;
 mod cells;
-mod layout;
+mod row_grid;
 mod nearest;
 mod sparse;
 mod splat;
 mod walls;
 
-pub use body::{ARRIVED, Body, Columns, plight};
+pub use body::{ARRIVED, Body, Columns, impatience};
 pub use buckets::Buckets;
 pub use cells::Cells;
-pub use layout::Layout;
+pub use row_grid::RowGrid;
 pub use nearest::{Candidates, LANES, MAX_NEIGHBORS, Nearest, Query, lanes_below, nearest, rows_within};
 pub use sparse::{SparseGrid, TILE, cell_of};
 pub use splat::{Blob, FOUR, Splat, Splats};

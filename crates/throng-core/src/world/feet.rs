@@ -99,7 +99,7 @@ impl Legs {
     }
 
     /// How much faster than on average one is when feet are exchanged.
-    pub fn haste(&self) -> f64 {
+    pub fn exchange_ratio(&self) -> f64 {
         let pendulum = self.pendulum();
         let half = pendulum.omega * self.period / 2.0;
         half / pendulum.tanh(self.period / 2.0)
@@ -109,7 +109,7 @@ impl Legs {
     pub fn exchange(&self, velocity: DVec2, along: DVec2, support: Side) -> DVec2 {
         let pendulum = self.pendulum();
         let sway = pendulum.omega * self.width / 2.0 * pendulum.tanh(self.period / 2.0);
-        velocity * self.haste() - along.perp() * (support.sign() * sway)
+        velocity * self.exchange_ratio() - along.perp() * (support.sign() * sway)
     }
 
     /// How far apart feet are across the way at least and at most.

@@ -290,7 +290,7 @@ impl World {
         }
     }
 
-    /// The world as stages see it. [`World::settle`] must have followed the last change.
+    /// The world as stages see it. [`World::sort_rows`] must have followed the last change.
     pub fn view(&self) -> View<'_> {
         View {
             seed: self.seed,
@@ -419,11 +419,11 @@ impl World {
         if any_gone {
             self.remove_gone();
         }
-        self.settle();
+        self.sort_rows();
     }
 
     /// Sorts rows in space and brings what is derived from the state up to date.
-    pub fn settle(&mut self) {
+    pub fn sort_rows(&mut self) {
         self.rows.take();
         self.sorted = true;
         self.choose_cell_size();

@@ -13,7 +13,7 @@ mod planner;
 pub use atlas::{Atlas, AtlasError, Site};
 pub use order::{Chain, ChainError, Joint, Level};
 
-use crate::domain::published::Published;
+use crate::domain::occupancy::Occupancy;
 use crate::domain::space_time::{Fovea, Walk};
 use crate::search::{Effort, Settings, Status};
 use crate::tunnel::Width;
@@ -171,7 +171,7 @@ impl Outcome {
 /// Plans through a chain. The outcomes of its domains, as far as it came: where the first has no plan, it is the last.
 /// Where one in between has none, the plan before it guides the next one: cells may be too wide for a door, and somebody
 /// may stand in it just now.
-pub fn plan(atlas: &Atlas, published: &Published, chain: &Chain, problem: &Problem) -> Vec<Outcome> {
+pub fn plan(atlas: &Atlas, published: &Occupancy, chain: &Chain, problem: &Problem) -> Vec<Outcome> {
     let ways = atlas.ways(chain, problem.to);
     let mut planner = ChainPlanner { atlas, published, problem: *problem, ways };
     let mut outcomes = vec![planner.plan(chain.first, None)];

@@ -5,7 +5,7 @@ use super::order::Level;
 use super::{Outcome, Problem, Tuning};
 use crate::domain::Placed;
 use crate::domain::dynamic_navmesh::{Density, DynamicNavmesh, Gate, Traveller};
-use crate::domain::published::Published;
+use crate::domain::occupancy::Occupancy;
 use crate::domain::space_time::{Compass, Goal, Moment, SpaceTime, Surroundings};
 use crate::navmesh::{self, PathTree, Terrain};
 use crate::search::{Aim, AnytimeDynamicAstar, Budget, Effort, Reversed, Status};
@@ -15,7 +15,7 @@ use glam::DVec2;
 /// The parts of a plan.
 pub(super) struct ChainPlanner<'a> {
     pub atlas: &'a Atlas,
-    pub published: &'a Published,
+    pub published: &'a Occupancy,
     pub problem: Problem,
     /// To the goal on the static mesh, where space-time follows it in the chain.
     pub ways: Option<PathTree>,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::published::Trajectory;
+use crate::domain::occupancy::Trajectory;
 use throng_core::space::Wall;
 
 fn wall(a: [f32; 2], b: [f32; 2]) -> Wall {
@@ -19,7 +19,7 @@ fn hall() -> Vec<Wall> {
     walls
 }
 
-fn plan_in_hall(chain: &str, published: &Published, problem: &Problem) -> Vec<Outcome> {
+fn plan_in_hall(chain: &str, published: &Occupancy, problem: &Problem) -> Vec<Outcome> {
     let (walls, chain) = (hall(), chain.parse().unwrap());
     let (low, high) = (DVec2::ZERO, DVec2::new(40.0, 20.0));
     let site = Site { walls: &walls, links: &[], low, high, radius: 0.25 };
@@ -55,7 +55,7 @@ fn every_chain_leads_through_the_door() {
         "navmesh/space-time",
     ];
     for chain in chains {
-        let outcomes = plan_in_hall(chain, &Published::default(), &problem([5.0, 3.0], [35.0, 17.0]));
+        let outcomes = plan_in_hall(chain, &Occupancy::default(), &problem([5.0, 3.0], [35.0, 17.0]));
         let last = outcomes.last().unwrap();
         assert!(last.is_found(), "{chain}: {:?}", last.status);
         // Straight it is 33.1 m, and the door is on the line.
@@ -82,7 +82,7 @@ fn a_closed_room_has_no_plan_in_any_chain() {
             Tuning::default(),
         )
         .unwrap();
-        let outcomes = plan(&atlas, &Published::default(), &chain, &problem([5.0, 3.0], [35.0, 17.0]));
+        let outcomes = plan(&atlas, &Occupancy::default(), &chain, &problem([5.0, 3.0], [35.0, 17.0]));
         assert!(!outcomes.last().unwrap().is_found(), "{chain}");
     }
 }
@@ -94,12 +94,12 @@ fn who_comes_through_the_door_is_let_by_in_space_time_only() {
         path: vec![(0.0, DVec2::new(38.0, 10.0)), (26.0, DVec2::new(2.0, 10.0))],
         stays: true,
     };
-    let published = Published::new([cart.clone()]);
+    let published = Occupancy::new([cart.clone()]);
     let gap = |chain: &str| {
         let outcomes = plan_in_hall(chain, &published, &problem([5.0, 10.0], [35.0, 10.0]));
         let trajectory = outcomes.last().unwrap().trajectory.clone();
         assert!(!trajectory.is_empty(), "{chain}");
-        let passages = trajectory.windows(2).map(|pair| crate::domain::published::Passage {
+        let passages = trajectory.windows(2).map(|pair| crate::domain::occupancy::Passage {
             from: pair[0].1,
             to: pair[1].1,
             begin: pair[0].0,
@@ -117,7 +117,7 @@ fn a_window_is_met_through_a_chain() {
     let mut problem = problem([5.0, 3.0], [35.0, 17.0]);
     problem.arrive = Some((39.0, 41.0));
     for chain in ["grid>space-time", "navmesh/grid>space-time"] {
-        let outcomes = plan_in_hall(chain, &Published::default(), &problem);
+        let outcomes = plan_in_hall(chain, &Occupancy::default(), &problem);
         let end = outcomes.last().unwrap().trajectory.last().map(|last| last.0);
         assert!(end.is_some_and(|end| (39.0..=41.0).contains(&end)), "{chain}: {end:?}");
     }

@@ -13,7 +13,7 @@
 //! - A link can be taken like a side; it costs what it costs, whatever the density.
 
 use super::Placed;
-use super::published::{Published, Trajectory};
+use super::occupancy::{Occupancy, Trajectory};
 use crate::navmesh::Mesh;
 use crate::navmesh::mesh::NONE;
 use crate::search::Domain;
@@ -41,13 +41,13 @@ pub struct Traveller {
 
 /// So long before and after it gets there, bodies count, s.
 const AROUND: f64 = 2.0;
-/// Between looks at a path, s.
+/// Between sightings at a path, s.
 const LOOK: f64 = 1.0;
 /// Bodies are looked for so far into the future, s.
 const HORIZON: f64 = 120.0;
 /// The least area of a polygon, m²: a body fills more than a sliver.
 const LEAST_AREA: f64 = 1.0;
-/// Between looks at how dense it is along a way, m, and so many at most between two bends.
+/// Between sightings at how dense it is along a way, m, and so many at most between two bends.
 const STRIDE: f64 = 1.0;
 const MOST_STRIDES: f64 = 200.0;
 /// Bodies so far outside of the mesh still count, m: beside walls there is no room for the middle of whoever plans.
@@ -69,7 +69,7 @@ impl Density {
     }
 
     /// Bodies where they will be when a traveller would meet them there.
-    pub fn ahead(mesh: &Mesh, published: &Published, traveller: Traveller) -> Density {
+    pub fn ahead(mesh: &Mesh, published: &Occupancy, traveller: Traveller) -> Density {
         Forecast::new(mesh, published.iter(), traveller.begin).density(mesh, traveller)
     }
 
@@ -94,12 +94,12 @@ impl Density {
 /// Which polygons bodies will be in, and when: what the densities of all who plan at one time are made of.
 #[derive(Clone, Debug, Default)]
 pub struct Forecast {
-    looks: Vec<Look>,
+    sightings: Vec<Sighting>,
 }
 
 /// A body in a polygon.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct Sighting {
     polygon: u32,
     body: u32,
     /// s from the beginning.
@@ -109,20 +109,20 @@ struct Look {
 impl Forecast {
     /// Where bodies will be from a time on, by what they have said.
     pub fn new<'a>(mesh: &Mesh, bodies: impl Iterator<Item = (u32, &'a Trajectory)>, begin: f64) -> Forecast {
-        let mut looks = Vec::new();
+        let mut sightings = Vec::new();
         for (body, path) in bodies {
             for look in 0..(HORIZON / LOOK) as u32 {
                 let after = f64::from(look) * LOOK;
                 let Some(at) = path.place(begin + after) else { break };
                 let polygon = polygon_at(mesh, at);
-                looks.extend(polygon.map(|polygon| Look {
+                sightings.extend(polygon.map(|polygon| Sighting {
                     polygon: polygon as u32,
                     body,
                     after: after as f32,
                 }));
             }
         }
-        Forecast { looks }
+        Forecast { sightings }
     }
 
     /// The densities that a traveller meets, each when it would be in the middle of the polygon if it went straight there.
@@ -130,11 +130,11 @@ impl Forecast {
         let mut density = Density::nobody(mesh);
         let there = |polygon| (centre(mesh, polygon).distance(traveller.from) / traveller.speed) as f32;
         let there: Vec<f32> = (0..mesh.polygons()).map(there).collect();
-        let looks = (2.0 * AROUND / LOOK).round() + 1.0;
-        for look in self.looks.iter().filter(|look| Some(look.body) != traveller.own) {
+        let sightings = (2.0 * AROUND / LOOK).round() + 1.0;
+        for look in self.sightings.iter().filter(|look| Some(look.body) != traveller.own) {
             let polygon = look.polygon as usize;
             if (there[polygon] - look.after).abs() <= AROUND as f32 {
-                density.phi[polygon] += share(mesh, polygon, 1.0 / looks);
+                density.phi[polygon] += share(mesh, polygon, 1.0 / sightings);
             }
         }
         density
@@ -278,10 +278,10 @@ impl<'a> DynamicNavmesh<'a> {
             |at: DVec2| self.mesh.locate(at).map_or(0.0, |polygon| f64::from(self.density.phi[polygon]));
         let piece = |pair: &[DVec2]| {
             let length = pair[0].distance(pair[1]);
-            let looks = (length / STRIDE).clamp(1.0, MOST_STRIDES).ceil() as u32;
-            let middles = (0..looks).map(|look| (f64::from(look) + 0.5) / f64::from(looks));
+            let sightings = (length / STRIDE).clamp(1.0, MOST_STRIDES).ceil() as u32;
+            let middles = (0..sightings).map(|look| (f64::from(look) + 0.5) / f64::from(sightings));
             let phi: f64 = middles.map(|part| dense(pair[0].lerp(pair[1], part))).sum();
-            length * (1.0 + self.weight * phi / f64::from(looks))
+            length * (1.0 + self.weight * phi / f64::from(sightings))
         };
         way.windows(2).map(piece).sum()
     }
@@ -437,16 +437,16 @@ mod tests {
 
     #[test]
     fn who_will_be_gone_does_not_count_and_who_will_come_does() {
-        use crate::domain::published::Trajectory;
+        use crate::domain::occupancy::Trajectory;
         let terrain = fine(&ground(vec![]));
         let mesh = terrain.mesh();
         let traveller = Traveller { from: DVec2::new(1.0, 10.0), begin: 0.0, speed: 1.0, own: None };
         let place = DVec2::new(11.2, 10.1);
         let away = DVec2::new(3.0, 1.0);
         let path = |a, b| Trajectory { radius: 0.3, path: vec![(0.0, a), (5.0, b)], stays: true };
-        let leaves = Published::new([path(place, away)]);
+        let leaves = Occupancy::new([path(place, away)]);
         assert_eq!(Density::ahead(mesh, &leaves, traveller).at_place(mesh, place), 0.0);
-        let comes = Published::new([path(away, place)]);
+        let comes = Occupancy::new([path(away, place)]);
         assert!(Density::ahead(mesh, &comes, traveller).at_place(mesh, place) > 0.05);
         let own = Traveller { own: Some(0), ..traveller };
         assert_eq!(Density::ahead(mesh, &comes, own), Density::nobody(mesh));

@@ -13,7 +13,7 @@
 pub mod dynamic_navmesh;
 pub mod footstep;
 pub mod grid;
-pub mod published;
+pub mod occupancy;
 pub mod space_time;
 
 use crate::search::{Domain, Reversed};

@@ -5,7 +5,7 @@
 
 use glam::{IVec2, Vec2};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
-use throng_core::space::Layout;
+use throng_core::space::RowGrid;
 use throng_core::world::{Status, View};
 
 /// Headings and places within a cell in so many parts.
@@ -24,7 +24,7 @@ struct Tally {
 /// Counts by cell.
 #[derive(Debug)]
 pub(super) struct CrowdCount {
-    cells: Layout<Tally>,
+    cells: RowGrid<Tally>,
     per_square_metre: f32,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Stream {
 impl CrowdCount {
     /// In cells of a side, m.
     pub fn new(side: f32) -> CrowdCount {
-        CrowdCount { cells: Layout::new(side), per_square_metre: 1.0 / (side * side) }
+        CrowdCount { cells: RowGrid::new(side), per_square_metre: 1.0 / (side * side) }
     }
 
     /// Counts everybody.

@@ -9,7 +9,7 @@
 
 use super::crowd_count::{Coherent, Stream};
 use super::grid::Grid;
-use super::{MapField, Navigator, Next};
+use super::{MapField, Navigator, Leg};
 use crate::heading::Target;
 use crate::heading::due;
 use crate::route::{Guide, Route, RouteChange, Routes};
@@ -68,14 +68,14 @@ pub(super) struct Naive<'a> {
 
 impl Navigator<'_> {
     /// Where one heads who does not know the way, and what it will remember of that, where it changes.
-    pub(super) fn without_map(&self, naive: Naive<'_>) -> (Next, Option<RouteChange>) {
+    pub(super) fn without_map(&self, naive: Naive<'_>) -> (Leg, Option<RouteChange>) {
         let route = naive.route();
         let change = decides(naive.view, naive.row, route).then(|| self.choose(naive, route)).flatten();
         let place = match change {
             Some(RouteChange::Place { at, .. }) => Some(at),
             _ => route.stops.first().copied(),
         };
-        (place.map_or(Next::Stay, Next::End), change)
+        (place.map_or(Leg::Stay, Leg::End), change)
     }
 
     /// What it goes by from now on; `None` where that stays as it is.

@@ -153,7 +153,7 @@ enum Why {
 
 /// What a row does next.
 #[derive(Clone, Copy, Debug)]
-enum Next {
+enum Leg {
     /// It waits until its time has come, or for good.
     Stay,
     /// To where its way ends.
@@ -340,12 +340,12 @@ impl MapFieldPlanner {
                 if self.routes.of(slot).guide != Guide::Nothing {
                     notes.changes.push((slot, RouteChange::Nothing));
                 }
-                Next::Stay
+                Leg::Stay
             }
             (Some(stops), _) => {
                 let next = match stops[..] {
-                    [stop] => Next::End(stop),
-                    _ => Next::Through(stops[0]),
+                    [stop] => Leg::End(stop),
+                    _ => Leg::Through(stops[0]),
                 };
                 notes.changes.retain(|(other, _)| *other != slot);
                 notes.changes.push((slot, RouteChange::Stops(stops)));
@@ -402,36 +402,36 @@ impl<'a> Navigator<'a> {
     }
 
     /// What a row does by its route as it is.
-    fn planned(&self, view: View<'_>, row: usize) -> Next {
+    fn planned(&self, view: View<'_>, row: usize) -> Leg {
         if waits(view, row) {
-            return Next::Stay;
+            return Leg::Stay;
         }
         let (from, target) = (view.position(row), target(view, row));
         let Some(grid) = self.grid(view, row).filter(|_| target.reach != from) else {
-            return Next::End(target.aim);
+            return Leg::End(target.aim);
         };
         let route = self.route(view, row);
         match (route.guide, route.ahead()) {
-            (Guide::Goal, _) => Next::End(target.aim),
-            (Guide::Stops, [end]) => Next::End(*end),
-            (Guide::Stops, [stop, ..]) => Next::Through(*stop),
-            (Guide::Nothing, _) if grid.sees(from, target.reach) => Next::End(target.aim),
-            (Guide::Nothing | Guide::Stops, _) => Next::Stay,
+            (Guide::Goal, _) => Leg::End(target.aim),
+            (Guide::Stops, [end]) => Leg::End(*end),
+            (Guide::Stops, [stop, ..]) => Leg::Through(*stop),
+            (Guide::Nothing, _) if grid.sees(from, target.reach) => Leg::End(target.aim),
+            (Guide::Nothing | Guide::Stops, _) => Leg::Stay,
             (Guide::Leader | Guide::Crowd | Guide::Chance, _) => {
-                route.stops.first().map_or(Next::Stay, |&place| Next::End(place))
+                route.stops.first().map_or(Leg::Stay, |&place| Leg::End(place))
             }
         }
     }
 
     /// What a row does next, as far as it knows.
     #[inline]
-    fn next(&self, view: View<'_>, row: usize, notes: &mut Notes) -> Next {
+    fn next(&self, view: View<'_>, row: usize, notes: &mut Notes) -> Leg {
         if waits(view, row) {
-            return Next::Stay;
+            return Leg::Stay;
         }
         let target = target(view, row);
         let Some(grid) = self.grid(view, row).filter(|_| target.reach != view.position(row)) else {
-            return Next::End(target.aim);
+            return Leg::End(target.aim);
         };
         let (params, slot) = (self.params.of(view, row), view.agents.slot[row]);
         let naive = Naive { view, row, grid, target, params, routes: self.routes };
@@ -445,7 +445,7 @@ impl<'a> Navigator<'a> {
         next
     }
 
-    fn with_map(&self, walker: Walker<'_>, notes: &mut Notes) -> (Next, Option<RouteChange>) {
+    fn with_map(&self, walker: Walker<'_>, notes: &mut Notes) -> (Leg, Option<RouteChange>) {
         let Walker { view, row, target, .. } = walker;
         let route = self.route(view, row);
         let is_known = match route.guide {
@@ -455,10 +455,10 @@ impl<'a> Navigator<'a> {
         };
         if !is_known {
             return if walker.sees_goal() {
-                (Next::End(target.aim), Some(RouteChange::Goal))
+                (Leg::End(target.aim), Some(RouteChange::Goal))
             } else {
                 notes.requests.push(RouteRequest { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute });
-                (Next::Stay, None)
+                (Leg::Stay, None)
             };
         }
         let aware = |why: Why| RouteRequest {
@@ -468,10 +468,10 @@ impl<'a> Navigator<'a> {
         };
         let Some(stop) = walker.stop(route) else {
             if walker.sees_goal() {
-                return (Next::End(target.aim), Some(RouteChange::Goal));
+                return (Leg::End(target.aim), Some(RouteChange::Goal));
             }
             notes.requests.push(aware(Why::NoRoute));
-            return (Next::Stay, None);
+            return (Leg::Stay, None);
         };
         if walker.aversion > 0.0
             && due(view, row, walker.params.attention)
@@ -479,7 +479,7 @@ impl<'a> Navigator<'a> {
         {
             notes.requests.push(aware(Why::Congested));
         }
-        let change = (route.guide == Guide::Stops && stop != route.next).then_some(RouteChange::Next(stop));
+        let change = (route.guide == Guide::Stops && stop != route.next).then_some(RouteChange::Leg(stop));
         (walker.heading(route, stop), change)
     }
 
@@ -657,24 +657,24 @@ impl Walker<'_> {
         (!careful || passed()) && self.sees(after)
     }
 
-    fn heading(&self, route: &Route, stop: u32) -> Next {
+    fn heading(&self, route: &Route, stop: u32) -> Leg {
         match (route.guide, route.stops.get(stop as usize)) {
-            (Guide::Stops, Some(&place)) if stop as usize + 1 < route.stops.len() => Next::Through(place),
-            (Guide::Stops, Some(&place)) => Next::End(place),
-            _ => Next::End(self.target.aim),
+            (Guide::Stops, Some(&place)) if stop as usize + 1 < route.stops.len() => Leg::Through(place),
+            (Guide::Stops, Some(&place)) => Leg::End(place),
+            _ => Leg::End(self.target.aim),
         }
     }
 }
 
-impl Next {
+impl Leg {
     /// The velocity, and the place that it leads to.
     #[inline]
     fn velocity(self, view: View<'_>, row: usize, aim: &mut Vec2) -> Vec2 {
         let velocity;
         (velocity, *aim) = match self {
-            Next::Stay => (Vec2::ZERO, view.position(row)),
-            Next::End(place) => (to_end(view, row, place), place),
-            Next::Through(place) => (through(view, row, place), place),
+            Leg::Stay => (Vec2::ZERO, view.position(row)),
+            Leg::End(place) => (to_end(view, row, place), place),
+            Leg::Through(place) => (through(view, row, place), place),
         };
         velocity
     }

@@ -5,7 +5,7 @@
 use super::deliberation::{Ego, Meter, Snapshot};
 use super::direct::{Found, Others, Path};
 use super::window::Ending;
-use crate::domain::published::Trajectory;
+use crate::domain::occupancy::Trajectory;
 use glam::DVec2;
 
 /// Where to stand on a platform, as shares of its radius beside the middle: the first that is free.

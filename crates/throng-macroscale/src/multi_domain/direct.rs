@@ -3,7 +3,7 @@
 
 use super::deliberation::{Ego, Meter, Snapshot};
 use super::window::{Ending, REST};
-use crate::domain::published::{Passage, Trajectory};
+use crate::domain::occupancy::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
 use glam::DVec2;
 use std::sync::LazyLock;

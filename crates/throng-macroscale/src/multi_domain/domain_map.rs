@@ -4,7 +4,7 @@ use super::plan::Plan;
 use super::{MultiDomain, wide};
 use crate::by_goal::Roadmap as _;
 use crate::domain::grid::{Grid, Layout};
-use crate::domain::published::Trajectory;
+use crate::domain::occupancy::Trajectory;
 use crate::domain::space_time::{Clearance, Ferries, Jump, is_on};
 use crate::heading::{goals, target};
 use crate::navmesh::{self, FreeSpace, PathTree, Search, Terrain};

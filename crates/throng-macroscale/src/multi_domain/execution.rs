@@ -18,14 +18,14 @@ impl Session<'_> {
             out.vx.par_chunks_mut(CHUNK),
             out.vy.par_chunks_mut(CHUNK),
             out.aim.par_chunks_mut(CHUNK),
-            out.aloft.par_chunks_mut(CHUNK),
+            out.airborne.par_chunks_mut(CHUNK),
         );
-        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim, aloft))| {
+        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim, airborne))| {
             for i in 0..vx.len() {
                 let row = chunk * CHUNK + i;
                 let velocity = self.velocity(view, row);
                 (vx[i], vy[i]) = velocity.into();
-                aloft[i] = self.is_aloft(view, row);
+                airborne[i] = self.is_aloft(view, row);
                 aim[i] = self.aim(view, row);
             }
         });

@@ -3,7 +3,7 @@
 
 use super::plan::Plan;
 use super::{Session, wide};
-use crate::domain::published::Passage;
+use crate::domain::occupancy::Passage;
 use glam::DVec2;
 use throng_core::world::{Status, View};
 

@@ -52,7 +52,7 @@ mod window;
 mod yielding;
 
 pub use budget::TaskRecord;
-pub use tasks::{Event, Explained, Task};
+pub use tasks::{Event, TaskExplanation, Task};
 
 use crate::cached::Cached;
 use crate::{Intent, Macroscale, MacroscaleModel, Tasks};
@@ -211,7 +211,7 @@ impl Tasks for MultiDomainPlanner {
         &self.serviced
     }
 
-    fn explain(&self, view: View<'_>, row: usize) -> Vec<Explained> {
+    fn explain(&self, view: View<'_>, row: usize) -> Vec<TaskExplanation> {
         let mut known = self.known.lock();
         let session = Session::new(view, &self.params, &self.plans, &mut known);
         let plan = self.plans.of(view.agents.slot[row]);

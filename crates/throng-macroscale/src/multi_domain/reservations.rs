@@ -2,13 +2,13 @@
 
 use super::plan::{Plan, Plans};
 use super::{MultiDomain, wide};
-use crate::domain::published::{Published, Trajectory};
+use crate::domain::occupancy::{Occupancy, Trajectory};
 use throng_core::world::View;
 
 /// The published paths of all bodies. Movers come first, then agents by slot.
 #[derive(Debug, Default)]
 pub(super) struct Reservations {
-    pub published: Published,
+    pub published: Occupancy,
     /// By slot: the serial of the plan that is published, where there is one.
     serials: Vec<Option<u32>>,
     movers: usize,

@@ -198,7 +198,7 @@ pub(super) fn has_area(view: View<'_>, row: usize) -> bool {
 
 /// A task as the page shows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explained {
+pub struct TaskExplanation {
     /// Which.
     pub task: Task,
     /// Whether it has something to do, and why.
@@ -223,7 +223,7 @@ pub(super) fn explain(
     view: View<'_>,
     (row, plan): (usize, &Plan),
     mut seen: [Vec<DVec2>; 5],
-) -> Vec<Explained> {
+) -> Vec<TaskExplanation> {
     let from = wide(view.position(row));
     let event = event(params, view, row, plan);
     let line = |places: &[DVec2]| -> Vec<(Option<f64>, DVec2)> {
@@ -236,7 +236,7 @@ pub(super) fn explain(
         let inflation = if is_last { plan.inflation } else { 1.0 };
         let is_invalid = is_last && !plan.valid || plan.way.is_empty();
         let omega = if is_invalid { Some(1.0) } else { (inflation > 1.0).then_some(inflation) };
-        Explained {
+        TaskExplanation {
             task,
             event: event.filter(|_| is_last || plan.way.is_empty()),
             priority: omega.map(|omega| omega * task.distance(chain) as f32),

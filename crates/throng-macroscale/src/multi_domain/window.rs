@@ -3,7 +3,7 @@
 
 use super::remaining::RemainingDistance;
 use crate::domain::Placed;
-use crate::domain::published::{Passage, Published};
+use crate::domain::occupancy::{Passage, Occupancy};
 use crate::domain::space_time::{APART, Exceptions, Moment, SpaceTime};
 use crate::search::Domain;
 use crate::space::Space;
@@ -43,7 +43,7 @@ pub(super) struct Window<'a> {
     pub walk: SpaceTime<'a>,
     pub remaining: &'a RemainingDistance,
     pub space: &'a Space,
-    pub published: &'a Published,
+    pub published: &'a Occupancy,
     pub exceptions: Exceptions<'a>,
     pub own: u32,
     pub radius: f64,

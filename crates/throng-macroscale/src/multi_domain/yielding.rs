@@ -9,7 +9,7 @@ use super::sharing::Kept;
 use super::tasks::{Task, left};
 use super::window::{Ending, REST};
 use crate::domain::grid::Grid;
-use crate::domain::published::{Passage, Trajectory};
+use crate::domain::occupancy::{Passage, Trajectory};
 use crate::domain::space_time::APART;
 use crate::search::{Aim, AnytimeDynamicAstar, Domain, Settings};
 use glam::DVec2;

@@ -247,7 +247,7 @@ impl<'a> Spread<'a> {
             self.seen[part.cone.side as usize] = number;
             self.done.push(number);
             self.offer_ends(&part);
-            self.look_behind(&part);
+            self.expand_behind(&part);
         }
     }
 
@@ -294,7 +294,7 @@ impl<'a> Spread<'a> {
         }
     }
 
-    fn look_behind(&mut self, part: &Part) {
+    fn expand_behind(&mut self, part: &Part) {
         let mesh = self.mesh;
         part.cone.each_beyond(mesh, |beyond| {
             if beyond.bend == NONE {

@@ -4,7 +4,7 @@ use super::MeshError;
 use super::mesh::Mesh;
 use super::pieces::{Piece, chained, edges, grow, grow_ring, in_metres, is_free_outside};
 use super::raster::{Raster, Rect, Ring, overlay};
-use super::tiles::{FAR, Layout, Tiles};
+use super::tiles::{FAR, TileLayout, Tiles};
 use crate::corners::Segment;
 use glam::DVec2;
 use i_overlay::core::fill_rule::FillRule;
@@ -236,7 +236,7 @@ fn by_ring(a: &Piece, b: &Piece) -> std::cmp::Ordering {
 
 /// Tiles as many as the pieces are worth. The number of corners counts by powers of four and sides are powers of two, so
 /// that a little more of a map hardly ever moves all borders.
-fn layout_for(raster: &Raster, pieces: &[&Piece], settings: &Settings) -> Layout {
+fn layout_for(raster: &Raster, pieces: &[&Piece], settings: &Settings) -> TileLayout {
     let rects = pieces.iter().map(|piece| piece.rect);
     let rect =
         rects.reduce(Rect::joined).unwrap_or(Rect::around([raster.snap(raster.origin)]).unwrap_or(EMPTY));
@@ -244,15 +244,15 @@ fn layout_for(raster: &Raster, pieces: &[&Piece], settings: &Settings) -> Layout
     let worth = pieces.iter().map(|piece| piece.ring.len()).sum::<usize>() / CORNERS_IN_A_TILE;
     if settings.widest.is_finite() {
         let size = (rect.high.x - rect.low.x).max(rect.high.y - rect.low.y);
-        return Layout::over(rect, raster.lines(settings.widest).max(size / MOST_TILES_A_SIDE).max(1));
+        return TileLayout::over(rect, raster.lines(settings.widest).max(size / MOST_TILES_A_SIDE).max(1));
     }
     if !settings.tiles || worth < FEWEST_TILES {
-        return Layout::whole(rect);
+        return TileLayout::whole(rect);
     }
     let tiles = 4f64.powi((worth.ilog2() / 2) as i32 + 1);
     let size = |low: i64, high: i64| (high - low) as f64;
     let side = (size(rect.low.x, rect.high.x) * size(rect.low.y, rect.high.y) / tiles).sqrt();
-    Layout::over(rect, (side.max(1.0) as u64).next_power_of_two() as i64)
+    TileLayout::over(rect, (side.max(1.0) as u64).next_power_of_two() as i64)
 }
 
 const EMPTY: Rect =

@@ -28,7 +28,7 @@ const TOGETHER: usize = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Tiles {
     raster: Raster,
-    layout: Layout,
+    layout: TileLayout,
     /// Whether what lies outside of all pieces is free.
     free_outside: bool,
     tile: Vec<Tile>,
@@ -45,7 +45,7 @@ struct Tile {
 }
 
 impl Tile {
-    fn new(patch: Patch, layout: &Layout, raster: &Raster) -> Tile {
+    fn new(patch: Patch, layout: &TileLayout, raster: &Raster) -> Tile {
         let is_on_border: Vec<bool> = patch
             .vertex
             .iter()
@@ -62,7 +62,7 @@ impl Tile {
 
 /// Where tiles are, in whole sides from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct TileLayout {
     /// Length of a tile's side in grid lines.
     side: i64,
     /// From where sides are counted.
@@ -73,24 +73,24 @@ pub(super) struct Layout {
     lines: usize,
 }
 
-impl Layout {
+impl TileLayout {
     /// Tiles over a rectangle, whose borders are where they are whatever the rectangle.
-    pub fn over(rect: Rect, side: i64) -> Layout {
-        Layout::from_anchor(Point::new(0, 0), rect, side.max(1))
+    pub fn over(rect: Rect, side: i64) -> TileLayout {
+        TileLayout::from_anchor(Point::new(0, 0), rect, side.max(1))
     }
 
     /// One tile over all of a rectangle.
-    pub fn whole(rect: Rect) -> Layout {
+    pub fn whole(rect: Rect) -> TileLayout {
         let size = (rect.high.x - rect.low.x).max(rect.high.y - rect.low.y);
-        Layout::from_anchor(rect.low, rect, size + 1)
+        TileLayout::from_anchor(rect.low, rect, size + 1)
     }
 
-    fn from_anchor(anchor: Point, rect: Rect, side: i64) -> Layout {
+    fn from_anchor(anchor: Point, rect: Rect, side: i64) -> TileLayout {
         let (column, line) =
             ((rect.low.x - anchor.x).div_euclid(side), (rect.low.y - anchor.y).div_euclid(side));
         let columns = ((rect.high.x - anchor.x).div_euclid(side) - column + 1) as usize;
         let lines = ((rect.high.y - anchor.y).div_euclid(side) - line + 1) as usize;
-        Layout { side, anchor, column, line, columns, lines }
+        TileLayout { side, anchor, column, line, columns, lines }
     }
 
     pub fn len(&self) -> usize {
@@ -140,7 +140,7 @@ impl Tiles {
     /// Builds all tiles.
     pub fn new(
         raster: Raster,
-        layout: Layout,
+        layout: TileLayout,
         free_outside: bool,
         pieces: &[&Piece],
     ) -> Result<Tiles, MeshError> {
@@ -149,7 +149,7 @@ impl Tiles {
         Ok(tiles)
     }
 
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &TileLayout {
         &self.layout
     }
 
@@ -263,7 +263,7 @@ impl Tiles {
 
 /// The points on the borders of tiles, by border, so that both sides of one have the same.
 struct Borders {
-    layout: Layout,
+    layout: TileLayout,
     /// Sorted along each vertical border, then each horizontal one: how far along, and the number of the point.
     upright: Vec<Vec<(i64, u32)>>,
     level: Vec<Vec<(i64, u32)>>,
@@ -272,7 +272,7 @@ struct Borders {
 }
 
 impl Borders {
-    fn new<'a>(layout: &Layout, points: &[Point], tiles: impl Iterator<Item = &'a Tile>) -> Borders {
+    fn new<'a>(layout: &TileLayout, points: &[Point], tiles: impl Iterator<Item = &'a Tile>) -> Borders {
         let mut borders = Borders {
             layout: *layout,
             upright: vec![Vec::new(); layout.columns + 1],

@@ -32,8 +32,8 @@
 
 use super::arena::{Arena, NOBODY, Node, PUT_OFF};
 use super::heap::{Heap, Key, OUTSIDE};
-use super::plan::Plan;
-use super::reliance::{Mark, doubtful_share};
+use super::plan::Solution;
+use super::reliance::{Mark, uncertain_share};
 use super::{Aim, Budget, Domain, Effort, Status};
 use std::hash::Hash;
 
@@ -73,7 +73,7 @@ pub struct AnytimeDynamicAstar<S> {
     round: u32,
     /// The least cost of all states that have become dearer by changes since the last round ended.
     dearer_from: f32,
-    /// Scratch memory of [`doubtful_share`].
+    /// Scratch memory of [`uncertain_share`].
     marks: Vec<Mark>,
     arena: Arena<S>,
     open: Heap,
@@ -85,7 +85,7 @@ pub struct AnytimeDynamicAstar<S> {
     best_penalty: f32,
     /// Ends that were expanded, in the order of their numbers.
     ends: Vec<u32>,
-    plan: Plan<S>,
+    plan: Solution<S>,
     effort: Effort,
     near: Vec<(S, f32)>,
     far: Vec<(S, f32)>,
@@ -127,12 +127,12 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
             best: NOBODY,
             best_penalty: 0.0,
             ends: Vec::new(),
-            plan: Plan::none(),
+            plan: Solution::none(),
             effort: Effort::default(),
             near: Vec::new(),
             far: Vec::new(),
         };
-        search.sow();
+        search.open_roots();
         search
     }
 
@@ -201,8 +201,8 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
         for &state in states {
             if self.is_known(domain, state) {
                 let id = self.arena.id(state);
-                self.look_again(domain, id);
-                self.plan.doubt();
+                self.reevaluate(domain, id);
+                self.plan.invalidate();
                 self.phase = Phase::Due;
             }
         }
@@ -226,8 +226,8 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     pub fn add_root(&mut self, root: S) {
         if !self.roots.contains(&root) {
             self.roots.push(root);
-            self.plant(root);
-            self.plan.doubt();
+            self.open_root(root);
+            self.plan.invalidate();
             self.phase = Phase::Due;
         }
     }
@@ -238,7 +238,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
             self.roots.remove(index);
             let id = self.arena.id(root);
             self.arena.nodes[id as usize].parent = NOBODY;
-            self.look_again(domain, id);
+            self.reevaluate(domain, id);
             self.plan.clear();
             self.phase = Phase::Due;
         }
@@ -312,21 +312,21 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
         self.effort.restarts += 1;
         self.plan.outlive_nodes();
         self.inflate();
-        self.sow();
+        self.open_roots();
     }
 
     /// Makes the first nodes.
-    fn sow(&mut self) {
+    fn open_roots(&mut self) {
         self.best = match self.aim {
             Aim::At(state) => self.arena.id(state),
             Aim::Ends => NOBODY,
         };
         for root in 0..self.roots.len() {
-            self.plant(self.roots[root]);
+            self.open_root(self.roots[root]);
         }
     }
 
-    fn plant(&mut self, root: S) {
+    fn open_root(&mut self, root: S) {
         let id = self.arena.id(root);
         let node = &mut self.arena.nodes[id as usize];
         (node.rhs, node.parent) = (0.0, id);
@@ -358,7 +358,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
         // What becomes dearer in the half near the aim has less than half of the states beyond it: no need to count.
         self.settings.anew_share < 1.0
             && self.dearer_from < whole / 2.0
-            && doubtful_share(&self.arena.nodes, &mut self.marks) > self.settings.anew_share
+            && uncertain_share(&self.arena.nodes, &mut self.marks) > self.settings.anew_share
     }
 
     /// Expands until the round is over, and says whether it is.
@@ -459,7 +459,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// A state's edges have changed, between rounds.
-    fn look_again<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+    fn reevaluate<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
         self.ask_successors(domain, id);
         self.wait_for_round(id);
         let node = &self.arena.nodes[id as usize];

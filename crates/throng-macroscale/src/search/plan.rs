@@ -5,7 +5,7 @@ use super::{Domain, edge_cost};
 
 /// States from the aim to a root, each with the cost that lies ahead.
 #[derive(Clone, Debug)]
-pub(super) struct Plan<S> {
+pub(super) struct Solution<S> {
     steps: Vec<(S, f32)>,
     /// The optimum is at least this.
     least: f32,
@@ -15,13 +15,13 @@ pub(super) struct Plan<S> {
     orphan: bool,
 }
 
-impl<S: Copy + Eq> Plan<S> {
-    pub fn none() -> Plan<S> {
-        Plan { steps: Vec::new(), least: 0.0, doubtful: false, orphan: false }
+impl<S: Copy + Eq> Solution<S> {
+    pub fn none() -> Solution<S> {
+        Solution { steps: Vec::new(), least: 0.0, doubtful: false, orphan: false }
     }
 
     pub fn clear(&mut self) {
-        *self = Plan { steps: std::mem::take(&mut self.steps), ..Plan::none() };
+        *self = Solution { steps: std::mem::take(&mut self.steps), ..Solution::none() };
         self.steps.clear();
     }
 
@@ -60,7 +60,7 @@ impl<S: Copy + Eq> Plan<S> {
     }
 
     /// Edges have changed: costs and the bound are no longer known.
-    pub fn doubt(&mut self) {
+    pub fn invalidate(&mut self) {
         self.least = 0.0;
         self.doubtful = true;
     }
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_way_that_is_gone_along_keeps_an_honest_bound() {
-        let mut plan = Plan::none();
+        let mut plan = Solution::none();
         assert!(plan.replace(&Row(vec![]), 0..5, &mut Vec::new()));
         assert_eq!((plan.cost(), plan.bound()), (Some(6.0), Some(f32::INFINITY)));
         plan.set_least(4.0);
@@ -150,13 +150,13 @@ mod tests {
 
     #[test]
     fn a_way_that_was_cut_is_forgotten_and_one_that_was_not_stays_without_a_bound() {
-        let mut plan = Plan::none();
+        let mut plan = Solution::none();
         plan.replace(&Row(vec![]), 1..4, &mut Vec::new());
         plan.set_least(3.0);
-        plan.doubt();
+        plan.invalidate();
         plan.check(&Row(vec![4]), &mut Vec::new());
         assert_eq!((plan.cost(), plan.bound()), (Some(3.0), Some(f32::INFINITY)));
-        plan.doubt();
+        plan.invalidate();
         plan.check(&Row(vec![2]), &mut Vec::new());
         assert_eq!((plan.cost(), plan.bound()), (None, None));
     }

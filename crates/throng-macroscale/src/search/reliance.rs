@@ -14,7 +14,7 @@ pub(super) enum Mark {
 
 /// The share of expanded nodes whose parents lead to one that has become dearer. Looks at each node once or twice and never
 /// at the domain, so it takes about a hundredth of the time of expanding them.
-pub(super) fn doubtful_share<S>(nodes: &[Node<S>], marks: &mut Vec<Mark>) -> f32 {
+pub(super) fn uncertain_share<S>(nodes: &[Node<S>], marks: &mut Vec<Mark>) -> f32 {
     marks.clear();
     marks.resize(nodes.len(), Mark::Unknown);
     let (mut expanded, mut doubtful) = (0, 0);
@@ -65,13 +65,13 @@ mod tests {
         let tree =
             [(3.0, 3.0, 2), (0.0, 0.0, 1), (2.0, 9.0, 3), (1.0, 1.0, 1), (4.0, 4.0, 0), (unseen, 5.0, 0)];
         let mut marks = Vec::new();
-        assert_eq!(doubtful_share(&nodes(&tree), &mut marks), 3.0 / 5.0);
-        assert_eq!(doubtful_share(&nodes(&[]), &mut marks), 0.0);
+        assert_eq!(uncertain_share(&nodes(&tree), &mut marks), 3.0 / 5.0);
+        assert_eq!(uncertain_share(&nodes(&[]), &mut marks), 0.0);
     }
 
     #[test]
     fn a_circle_is_doubtful_and_ends() {
         let circle = [(3.0, 3.0, 2), (0.0, 0.0, 1), (2.0, 2.0, 3), (1.0, 1.0, 0)];
-        assert_eq!(doubtful_share(&nodes(&circle), &mut Vec::new()), 3.0 / 4.0);
+        assert_eq!(uncertain_share(&nodes(&circle), &mut Vec::new()), 3.0 / 4.0);
     }
 }

@@ -49,7 +49,7 @@ pub fn world(walls: Vec<Wall>, walkers: &[Walker]) -> World {
     }
     world.radius_classes = radius_classes(&world.agents.radius, WIDEST_CLASS);
     world.set_walls(Walls::new(walls, 2.0));
-    world.settle();
+    world.sort_rows();
     world
 }
 

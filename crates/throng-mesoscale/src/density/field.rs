@@ -2,7 +2,7 @@
 
 use glam::{IVec2, Vec2};
 use std::sync::atomic::{AtomicU32, Ordering};
-use throng_core::space::Layout;
+use throng_core::space::RowGrid;
 
 /// Somebody counts one in its own cell and a half in each of the eight around it. Counted in halves, so that readings are
 /// whole numbers.
@@ -12,12 +12,12 @@ const IN_ALL: f32 = 5.0;
 
 /// How many will be where. Counts are whole numbers, so that no order of threads can change a bit.
 #[derive(Debug, Default)]
-pub struct Field(Layout<AtomicU32>);
+pub struct Field(RowGrid<AtomicU32>);
 
 impl Field {
     /// An empty one with cells of a side, m.
     pub fn new(side: f32) -> Field {
-        Field(Layout::new(side))
+        Field(RowGrid::new(side))
     }
 
     /// Side of a cell, m.

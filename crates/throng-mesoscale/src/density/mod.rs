@@ -68,7 +68,7 @@ pub struct LookAhead {
 
 /// A look in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Look {
+pub struct Probe {
     /// The place that was looked at, m from the world's origin.
     pub place: Vec2,
     /// What was read there.
@@ -79,7 +79,7 @@ pub struct Look {
     pub barred: bool,
 }
 
-impl Look {
+impl Probe {
     fn is_free(&self) -> bool {
         self.reading < self.threshold && !self.barred
     }
@@ -130,7 +130,7 @@ impl LookAhead {
             return (preferred, lean);
         }
         let free =
-            |turn: &Vec2| self.look(view, row, turn.rotate(preferred), aim, *turn != Vec2::X).is_free();
+            |turn: &Vec2| self.probe(view, row, turn.rotate(preferred), aim, *turn != Vec2::X).is_free();
         let turns = turns(lean);
         if free(&turns[0]) {
             return (preferred, lean);
@@ -139,13 +139,13 @@ impl LookAhead {
             return (turns[1].rotate(preferred), lean);
         }
         // As in the paper the other side is taken though it may be crowded as well, but never into a wall.
-        let other = self.look(view, row, turns[2].rotate(preferred), aim, true);
+        let other = self.probe(view, row, turns[2].rotate(preferred), aim, true);
         if other.barred { (preferred, lean) } else { (turns[2].rotate(preferred), -lean) }
     }
 
     /// Looks in a direction.
     #[inline(always)]
-    fn look(&self, view: View<'_>, row: usize, towards: Vec2, aim: Vec2, turned: bool) -> Look {
+    fn probe(&self, view: View<'_>, row: usize, towards: Vec2, aim: Vec2, turned: bool) -> Probe {
         let cohort = view.agents.cohort[row] as usize;
         let (params, field) = (&self.params[cohort], &self.fields[self.kind[cohort]]);
         let from = view.position(row);
@@ -156,7 +156,7 @@ impl LookAhead {
             params.threshold
         };
         let barred = turned && is_barred(view, row, place, aim);
-        Look { place, reading: field.read(row, place), threshold, barred }
+        Probe { place, reading: field.read(row, place), threshold, barred }
     }
 }
 
@@ -194,7 +194,7 @@ impl MesoscaleModel for Density {
 impl Mesoscale for LookAhead {
     fn run(&mut self, view: View<'_>, intents: &mut Intents) {
         if let Some(slow) = self.slow.as_mut().filter(|_| Slow::is_due(view)) {
-            intents.jam = slow.look(view, intents);
+            intents.jam = slow.measure(view, intents);
         }
         self.count(view, intents);
         let model = &*self;
@@ -218,7 +218,7 @@ impl Mesoscale for LookAhead {
         self.count(view, intents);
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
         let look =
-            |turn: Vec2| self.look(view, row, turn.rotate(preferred), intents.aim[row], turn != Vec2::X);
+            |turn: Vec2| self.probe(view, row, turn.rotate(preferred), intents.aim[row], turn != Vec2::X);
         let lean = view.agents.detour[row].lean;
         let (adapted, _) = self.adapt(view, row, preferred, intents.aim[row], lean);
         Perceived { looks: turns(lean).map(look).to_vec(), adapted, ..Perceived::default() }

@@ -7,7 +7,7 @@
 use glam::{IVec2, Vec2};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 use throng_core::handover::Intents;
-use throng_core::space::Layout;
+use throng_core::space::RowGrid;
 use throng_core::world::{Jam, Status, View};
 
 /// How often is looked, s: to plan all ways anew takes a while, and nobody thinks of it all the time.
@@ -34,12 +34,12 @@ struct Progress {
 
 /// Looks for jams.
 #[derive(Debug)]
-pub struct Slow(Layout<Progress>);
+pub struct Slow(RowGrid<Progress>);
 
 impl Slow {
     /// In cells of a side, m.
     pub fn new(side: f32) -> Slow {
-        Slow(Layout::new(side))
+        Slow(RowGrid::new(side))
     }
 
     /// Whether it is time to look.
@@ -49,7 +49,7 @@ impl Slow {
     }
 
     /// The jam as it is now; `None` where nothing has changed.
-    pub fn look(&mut self, view: View<'_>, intents: &Intents) -> Option<Jam> {
+    pub fn measure(&mut self, view: View<'_>, intents: &Intents) -> Option<Jam> {
         self.0.lay_out(
             view.agents.len(),
             |row| view.position(row),

@@ -24,11 +24,11 @@ pub fn choose(scene: Scene<'_>, looker: &Looker<'_>, sight: &mut Sight) -> (Vec2
         let speed = (preferred - seen.velocity).length();
         seen.cone.forbids(preferred, SLACK) && seen.distance < params.time_horizon.min(arrival) * speed
     };
-    sight.look_ahead(scene, looker);
+    sight.perceive_ahead(scene, looker);
     sight.leave_out(scene, looker, arrival);
     let nearest = sight.seen.iter().filter(in_the_way).map(|seen| seen.distance).reduce(f32::min);
     let Some(distance) = nearest else { return (preferred, looker.side) };
-    sight.look_around(scene, looker);
+    sight.perceive_around(scene, looker);
     sight.leave_out(scene, looker, arrival);
     sight.cones.clear();
     sight.cones.extend(sight.seen.iter().map(|seen| seen.cone));

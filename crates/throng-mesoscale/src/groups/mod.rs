@@ -22,7 +22,7 @@
 
 mod choice;
 mod cluster;
-mod lookout;
+mod nearby_groups;
 mod sight;
 #[cfg(test)]
 mod tests;
@@ -31,7 +31,7 @@ mod together;
 use crate::{Mesoscale, MesoscaleModel, Perceived};
 use cluster::{Clustering, Relation};
 use glam::Vec2;
-use lookout::Lookout;
+use nearby_groups::NearbyGroups;
 use rayon::prelude::*;
 use sight::{Looker, Scene, Sight};
 use std::cell::RefCell;
@@ -76,7 +76,7 @@ pub struct Perception {
     params: Vec<Groups>,
     /// By cohort: which of the clusterings is its own.
     kind: Vec<usize>,
-    clusterings: Vec<(Clustering, Lookout)>,
+    clusterings: Vec<(Clustering, NearbyGroups)>,
     /// By cohort: whether it looks in this step.
     due: Vec<bool>,
     /// What everybody wanted before this stage.
@@ -95,14 +95,14 @@ impl Perception {
                 relations.len() - 1
             }));
         }
-        let clustering = |relation| (Clustering::new(relation), Lookout::default());
+        let clustering = |relation| (Clustering::new(relation), NearbyGroups::default());
         let clusterings = relations.into_iter().map(clustering).collect();
         Perception { params, kind, clusterings, due: Vec::new(), wanted: Default::default() }
     }
 
     /// Works out who belongs together, for those cohorts that look.
     fn cluster(&mut self, view: View<'_>) {
-        for (index, (clustering, lookout)) in self.clusterings.iter_mut().enumerate() {
+        for (index, (clustering, nearby_groups)) in self.clusterings.iter_mut().enumerate() {
             let looks = |&cohort: &usize| self.kind[cohort] == index && self.due[cohort];
             let ranges =
                 (0..self.due.len()).filter(looks).map(|cohort| self.params[cohort].neighbor_distance);
@@ -110,7 +110,7 @@ impl Perception {
                 // Mates look from their middle, which may be as far again from where the outermost of them are.
                 let together = view.cohorts.iter().any(|cohort| cohort.together);
                 clustering.run(view);
-                lookout.list(&clustering.groups, if together { 2.0 * range } else { range });
+                nearby_groups.list(&clustering.groups, if together { 2.0 * range } else { range });
             }
         }
     }
@@ -122,8 +122,8 @@ impl Perception {
 
     fn scene<'a>(&'a self, view: View<'a>, row: usize) -> Scene<'a> {
         let cohort = view.agents.cohort[row] as usize;
-        let (clustering, lookout) = &self.clusterings[self.kind[cohort]];
-        Scene { view, clustering, lookout, params: &self.params[cohort] }
+        let (clustering, nearby_groups) = &self.clusterings[self.kind[cohort]];
+        Scene { view, clustering, nearby_groups, params: &self.params[cohort] }
     }
 
     /// The velocity that one agent would like to have, and what it remembers of the decision.
@@ -272,9 +272,9 @@ impl Mesoscale for Perception {
         } else {
             alone(scene, &own, Vec2::new(intents.vx[row], intents.vy[row]))
         };
-        work.sight.look_ahead(scene, &looker);
-        work.sight.look_around(scene, &looker);
-        let groups = work.sight.tell(view, scene.clustering);
+        work.sight.perceive_ahead(scene, &looker);
+        work.sight.perceive_around(scene, &looker);
+        let groups = work.sight.describe(view, scene.clustering);
         let adapted = self.adapted(view, intents, row);
         Perceived { groups, adapted, ..Perceived::default() }
     }

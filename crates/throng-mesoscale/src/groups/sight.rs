@@ -11,7 +11,7 @@
 
 use super::Groups;
 use super::cluster::{Clustering, Group, NONE};
-use super::lookout::Lookout;
+use super::nearby_groups::NearbyGroups;
 use crate::PerceivedGroup;
 use fearless_simd::{Level, Simd, dispatch, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
@@ -134,14 +134,14 @@ struct Bodies {
 pub struct Scene<'a> {
     pub view: View<'a>,
     pub clustering: &'a Clustering,
-    pub lookout: &'a Lookout,
+    pub nearby_groups: &'a NearbyGroups,
     pub params: &'a Groups,
 }
 
 impl Scene<'_> {
     /// Whether a preferred velocity may lead into any group: no for nearly everybody nearly always.
     pub fn is_on_course(&self, looker: &Looker<'_>) -> bool {
-        self.lookout.near(looker.position).iter().any(|&number| {
+        self.nearby_groups.near(looker.position).iter().any(|&number| {
             let group = &self.clustering.groups[number as usize];
             let near = looker.distance(self.params) + group.spread;
             number != looker.with
@@ -167,19 +167,19 @@ impl Scene<'_> {
 
 impl Sight {
     /// Finds the groups that may be in the way of what the agent would like to do.
-    pub fn look_ahead(&mut self, scene: Scene<'_>, looker: &Looker<'_>) {
+    pub fn perceive_ahead(&mut self, scene: Scene<'_>, looker: &Looker<'_>) {
         self.seen.clear();
         self.rows.clear();
         self.find_nearest(scene, looker);
-        self.look_at(scene, looker, true);
+        self.perceive(scene, looker, true);
     }
 
     /// Adds all other groups.
-    pub fn look_around(&mut self, scene: Scene<'_>, looker: &Looker<'_>) {
-        self.look_at(scene, looker, false);
+    pub fn perceive_around(&mut self, scene: Scene<'_>, looker: &Looker<'_>) {
+        self.perceive(scene, looker, false);
     }
 
-    fn look_at(&mut self, scene: Scene<'_>, looker: &Looker<'_>, on_course: bool) {
+    fn perceive(&mut self, scene: Scene<'_>, looker: &Looker<'_>, on_course: bool) {
         for next in 0..self.nearest.len() {
             let candidate = self.nearest[next];
             if candidate.on_course == on_course {
@@ -192,9 +192,9 @@ impl Sight {
 
     /// The groups that can be perceived, but for the one that the agent walks with; of too many, those that reach closest.
     fn find_nearest(&mut self, scene: Scene<'_>, looker: &Looker<'_>) {
-        let Scene { clustering, lookout, params, .. } = scene;
+        let Scene { clustering, nearby_groups, params, .. } = scene;
         self.nearest.clear();
-        for &number in lookout.near(looker.position) {
+        for &number in nearby_groups.near(looker.position) {
             let group = &clustering.groups[number as usize];
             let distance = group.center.distance(looker.position) - group.spread;
             let is_mates = looker.mates.is_some() && looker.mates == group.cohort;
@@ -389,7 +389,7 @@ impl Sight {
     }
 
     /// For people and tests to read.
-    pub fn tell(&self, view: View<'_>, clustering: &Clustering) -> Vec<PerceivedGroup> {
+    pub fn describe(&self, view: View<'_>, clustering: &Clustering) -> Vec<PerceivedGroup> {
         let one = |seen: &Seen| {
             let members = self.members(clustering, seen).iter().map(|&row| view.agents.id[row as usize]);
             let mut members: Vec<u32> = members.collect();

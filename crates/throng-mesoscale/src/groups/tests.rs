@@ -46,7 +46,7 @@ fn world(all: &[(Vec2, Vec2)]) -> World {
         world.agents.push(agent(id as u32, position, velocity));
     }
     (world.fastest, world.widest, world.furthest_look) = (2.0, RADIUS, 5.0);
-    world.settle();
+    world.sort_rows();
     world
 }
 

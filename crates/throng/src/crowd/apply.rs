@@ -477,7 +477,7 @@ impl Crowd {
             self.world.reindex_walls(self.wall_range());
         }
         if !self.world.is_sorted() {
-            self.world.settle();
+            self.world.sort_rows();
         }
         // The lists are used again.
         let Pending { mut moved, mut retargeted, mut areas, .. } = pending;

@@ -233,7 +233,7 @@ impl Crowd {
             // Between a change and the next step the index is not up to date.
             false => {
                 let mut world = self.world.clone();
-                world.settle();
+                world.sort_rows();
                 metrics::overlaps(world.view())
             }
         };

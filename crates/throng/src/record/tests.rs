@@ -12,7 +12,7 @@ const CONTINUABLE: [&str; 3] = ["sqlite", "txt", "csv"];
 const FAR_ORIGIN: DVec2 = DVec2::new(1e6, -2e6);
 
 /// A crowd that walks, stands and leaves, in rows that change their order from step to step.
-struct Crowd {
+struct Walkers {
     id: Vec<u32>,
     x: Vec<f32>,
     y: Vec<f32>,
@@ -22,10 +22,10 @@ struct Crowd {
     step: u64,
 }
 
-impl Crowd {
-    fn at(step: u64, agents: u32) -> Crowd {
+impl Walkers {
+    fn at(step: u64, agents: u32) -> Walkers {
         let mut crowd =
-            Crowd { id: vec![], x: vec![], y: vec![], vx: vec![], vy: vec![], cohort: vec![], step };
+            Walkers { id: vec![], x: vec![], y: vec![], vx: vec![], vy: vec![], cohort: vec![], step };
         for place in 0..agents {
             let id = (place * 7 + step as u32) % agents;
             // The first agent leaves early.
@@ -92,7 +92,7 @@ fn record(path: &Path, steps: std::ops::Range<u64>) -> Recorder {
 
 fn feed(recorder: &mut Recorder, steps: std::ops::Range<u64>) {
     for step in steps {
-        recorder.frame(Crowd::at(step, AGENTS).frame()).unwrap();
+        recorder.frame(Walkers::at(step, AGENTS).frame()).unwrap();
     }
 }
 
@@ -107,14 +107,14 @@ fn assert_holds(run: &Run, frames: u64) {
     for track in run.tracks() {
         assert_eq!(track.cohort, u16::from(track.id >= i64::from(AGENTS) / 2));
         for place in 0..track.frame.len() {
-            let crowd = Crowd::at(u64::from(track.frame[place]), AGENTS);
+            let crowd = Walkers::at(u64::from(track.frame[place]), AGENTS);
             let row = crowd.id.iter().position(|id| i64::from(*id) == track.id).unwrap();
             let here = run.origin + DVec2::new(track.x[place].into(), track.y[place].into());
             assert!(here.distance(crowd.frame().position(row)) < 1e-4, "{here}");
             rows += 1;
         }
     }
-    assert_eq!(rows, (0..frames).map(|step| Crowd::at(step, AGENTS).id.len()).sum::<usize>());
+    assert_eq!(rows, (0..frames).map(|step| Walkers::at(step, AGENTS).id.len()).sum::<usize>());
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn rows_reach_the_disk_while_the_run_goes_on() {
         let path = folder.path().join("run").with_extension(format);
         let mut recorder = Recorder::create_with(&path, &info(), RecordOptions::default()).unwrap();
         for step in 0..80 {
-            recorder.frame(Crowd::at(step, agents).frame()).unwrap();
+            recorder.frame(Walkers::at(step, agents).frame()).unwrap();
         }
         let bytes = fs::metadata(&path).unwrap().len();
         // 160,000 rows went in; at most one portion of them may still be held back.
@@ -426,7 +426,7 @@ fn rows_that_are_not_finite_are_left_out() {
     for format in FORMATS {
         let path = folder.path().join("run").with_extension(format);
         let mut recorder = Recorder::create_with(&path, &info(), RecordOptions::default()).unwrap();
-        let mut crowd = Crowd::at(0, AGENTS);
+        let mut crowd = Walkers::at(0, AGENTS);
         crowd.x[2] = f32::NAN;
         crowd.vy[4] = f32::INFINITY;
         recorder.frame(crowd.frame()).unwrap();
@@ -480,7 +480,7 @@ fn a_full_disk_is_told_at_the_latest_at_the_end() {
         let result =
             Recorder::create_with(&path, &info(), RecordOptions::default()).and_then(|mut recorder| {
                 for step in 0..20 {
-                    recorder.frame(Crowd::at(step, AGENTS).frame())?;
+                    recorder.frame(Walkers::at(step, AGENTS).frame())?;
                 }
                 recorder.finish()
             });

@@ -7,7 +7,7 @@ use throng_core::rng::{self, Purpose, Stream};
 
 /// A checked way to place agents.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Layout {
+pub(super) enum Arrangement {
     /// Rows upwards, each filled towards growing x.
     Grid { from: DVec2, columns: usize, spacing: f64 },
     /// As listed.
@@ -18,16 +18,16 @@ pub(super) enum Layout {
     Area(Vec<DVec2>),
 }
 
-impl Layout {
+impl Arrangement {
     /// Where the agents stand, unless chance decides.
     pub fn fixed(&self, count: usize) -> Option<Vec<DVec2>> {
         let place: Box<dyn Fn(usize) -> DVec2> = match *self {
-            Layout::Points(ref points) => return Some(points.clone()),
-            Layout::Area(_) => return None,
-            Layout::Grid { from, columns, spacing } => Box::new(move |index| {
+            Arrangement::Points(ref points) => return Some(points.clone()),
+            Arrangement::Area(_) => return None,
+            Arrangement::Grid { from, columns, spacing } => Box::new(move |index| {
                 from + spacing * DVec2::new((index % columns) as f64, (index / columns) as f64)
             }),
-            Layout::Circle { center, radius, start_angle } => Box::new(move |index| {
+            Arrangement::Circle { center, radius, start_angle } => Box::new(move |index| {
                 let angle = start_angle + std::f64::consts::TAU * index as f64 / count as f64;
                 center + radius * DVec2::from_angle(angle)
             }),

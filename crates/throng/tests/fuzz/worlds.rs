@@ -90,7 +90,7 @@ fn world(draws: &mut Draws<'_>) -> World {
         .map(|_| Wall { a: vector(draws), b: vector(draws), two_sided: draws.chance(0.5) })
         .collect();
     world.set_walls(Walls::new(walls, world.fastest * (2.0 * dt as f32).max(1.0) + world.widest));
-    world.settle();
+    world.sort_rows();
     world
 }
 

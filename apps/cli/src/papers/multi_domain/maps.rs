@@ -4,7 +4,7 @@
 //! what stands is free about as seldom as the paper's (17 of 100).
 
 use super::planning::Wall;
-use super::planning::domain::published::{Published, Trajectory};
+use super::planning::domain::occupancy::{Occupancy, Trajectory};
 use super::planning::navmesh::{Search, Terrain};
 use super::rng::{Purpose, Stream, stream};
 use glam::{DVec2, Vec2};
@@ -72,9 +72,9 @@ impl Map {
         walls(&self.blocks)
     }
 
-    pub fn published(&self) -> Published {
+    pub fn published(&self) -> Occupancy {
         let told = |mover: &Mover| Trajectory { radius: mover.radius, path: mover.path.clone(), stays: true };
-        Published::new(self.movers.iter().map(told))
+        Occupancy::new(self.movers.iter().map(told))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::findings::{Finding, Side};
 use crate::progress::Runs;
 use crate::statistics::mean;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use trial::{Result, WAYS};
+use trial::{Result, VARIANTS};
 
 pub const TITLE: &str = "Kapadia et al. 2013, Multi-domain real-time planning in dynamic environments";
 
@@ -36,8 +36,8 @@ pub fn reproduce(quick: bool) -> anyhow::Result<Reproduction> {
     let maps = if quick { QUICK_MAPS } else { MAPS };
     let results = attempt_all(maps);
     let columns: Vec<Vec<Result>> =
-        (0..WAYS.len()).map(|way| results.iter().map(|results| results[way]).collect()).collect();
-    let rows = WAYS.iter().zip(&columns).flat_map(|(way, results)| rows(way, results)).collect();
+        (0..VARIANTS.len()).map(|way| results.iter().map(|results| results[way]).collect()).collect();
+    let rows = VARIANTS.iter().zip(&columns).flat_map(|(way, results)| rows(way, results)).collect();
     Ok(Reproduction {
         paper: TITLE,
         notes: notes(maps as usize, results.len(), quick),
@@ -106,7 +106,7 @@ fn expansions(results: &[Result]) -> f64 {
     average(results, |result| result.expansions)
 }
 
-fn rows(way: &trial::Way, results: &[Result]) -> Vec<Row> {
+fn rows(way: &trial::Variant, results: &[Result]) -> Vec<Row> {
     let row = |metric: &str, unit, paper: Option<f64>, ours: Option<f64>| Row {
         table: TABLE,
         row: way.name.into(),

@@ -9,25 +9,25 @@ use glam::DVec2;
 use std::time::Instant;
 
 /// A row of the table: its chain, and the paper's figures.
-pub struct Way {
+pub struct Variant {
     pub name: &'static str,
     pub chain: &'static str,
     /// Branching factor, nodes, ms, success, quality.
     pub paper: [f64; 5],
 }
 
-pub const WAYS: [Way; 7] = [
-    Way { name: "T(Σ1)", chain: "navmesh", paper: [3.7, 43.0, 3.0, 0.17, 0.76] },
-    Way { name: "T(Σ2)", chain: "dynamic-navmesh", paper: [4.6, 85.0, 8.0, 0.23, 0.57] },
-    Way { name: "T(Σ2, Π(Σ1))", chain: "navmesh>dynamic-navmesh", paper: [2.1, 17.0, 5.0, 0.32, 0.65] },
-    Way { name: "T(Σ3)", chain: "grid", paper: [7.4, 187.0, 18.0, 0.68, 0.73] },
-    Way { name: "T(Σ4)", chain: "space-time", paper: [21.5, 1e4, 2487.0, 0.34, 0.26] },
-    Way {
+pub const VARIANTS: [Variant; 7] = [
+    Variant { name: "T(Σ1)", chain: "navmesh", paper: [3.7, 43.0, 3.0, 0.17, 0.76] },
+    Variant { name: "T(Σ2)", chain: "dynamic-navmesh", paper: [4.6, 85.0, 8.0, 0.23, 0.57] },
+    Variant { name: "T(Σ2, Π(Σ1))", chain: "navmesh>dynamic-navmesh", paper: [2.1, 17.0, 5.0, 0.32, 0.65] },
+    Variant { name: "T(Σ3)", chain: "grid", paper: [7.4, 187.0, 18.0, 0.68, 0.73] },
+    Variant { name: "T(Σ4)", chain: "space-time", paper: [21.5, 1e4, 2487.0, 0.34, 0.26] },
+    Variant {
         name: "T(Σ4, Π(Σ3, Σ2, Σ1))",
         chain: "navmesh>dynamic-navmesh>grid>space-time",
         paper: [5.6, 765.0, 136.0, 0.92, 0.64],
     },
-    Way {
+    Variant {
         name: "ΣT(Σ4, Π(Σ3, Σ2, Σ1))",
         chain: "navmesh>dynamic-navmesh/grid>space-time",
         paper: [5.4, 75.0, 8.0, 0.86, 0.58],
@@ -69,14 +69,14 @@ pub fn tuning() -> Tuning {
 /// Tries all ways of planning on a map.
 pub fn attempt(map: &Map, tuning: Tuning) -> Option<[Result; 7]> {
     let (walls, published) = (map.walls(), map.published());
-    let all: Chain = WAYS[5].chain.parse().ok()?;
+    let all: Chain = VARIANTS[5].chain.parse().ok()?;
     let (low, high) = (DVec2::ZERO, DVec2::splat(SIZE));
     let site = Site { walls: &walls, links: &[], low, high, radius: RADIUS };
     let atlas = Atlas::new(site, &all, tuning).ok()?;
     let problem =
         Problem { from: map.start, velocity: DVec2::ZERO, to: map.goal, begin: 0.0, arrive: None, own: None };
     let shortest = plan(&atlas, &published, &Chain::from(Level::Navmesh), &problem).first()?.length();
-    let attempt = |way: &Way| {
+    let attempt = |way: &Variant| {
         let chain: Chain = way.chain.parse().ok()?;
         let began = Instant::now();
         let outcomes = plan(&atlas, &published, &chain, &problem);
@@ -93,6 +93,6 @@ pub fn attempt(map: &Map, tuning: Tuning) -> Option<[Result; 7]> {
             quality: last.map_or(0.0, |last| shortest / last.length().max(shortest)),
         })
     };
-    let results: Vec<Result> = WAYS.iter().filter_map(attempt).collect();
+    let results: Vec<Result> = VARIANTS.iter().filter_map(attempt).collect();
     results.try_into().ok()
 }

@@ -26,7 +26,7 @@ mod tests;
 pub use stride::Stride;
 
 use super::Placed;
-use super::published::{Passage, Published};
+use super::occupancy::{Passage, Occupancy};
 use super::space_time::{APART, Clearance, Exceptions, direction, heading_of, turned};
 use crate::search::Domain;
 use actions::{Action, STANDING, Turn, WALKING};
@@ -54,7 +54,7 @@ pub struct Ground<'a> {
     /// Walls around bodies of the walker's radius.
     pub clearance: &'a Clearance,
     /// Where others will be.
-    pub published: &'a Published,
+    pub published: &'a Occupancy,
     /// Who plans: its own path is not in its way.
     pub own: Option<u32>,
     /// Who counts less than others.
@@ -136,7 +136,7 @@ pub struct Footstepping<'a> {
     ticks: [u16; PERIODS.len()],
     swings: [Swing; PERIODS.len()],
     /// How much faster than on average one is at exchanges of feet, and how fast one sways there, m/s.
-    haste: f64,
+    exchange_ratio: f64,
     sway: f64,
     /// The fastest of the speeds.
     fastest: u8,
@@ -174,9 +174,9 @@ struct Made {
 impl<'a> Footstepping<'a> {
     /// For a plan that begins at an exchange of feet, where the lattice has its zero.
     pub fn new(ground: Ground<'a>, walker: Walker, start: Start, errand: Errand<'a>) -> Footstepping<'a> {
-        let (pendulum, haste) = (ground.legs.pendulum(), ground.legs.haste());
+        let (pendulum, exchange_ratio) = (ground.legs.pendulum(), ground.legs.exchange_ratio());
         let times = PERIODS.map(|share| ground.legs.whole(ground.legs.period * share, walker.tick));
-        let step = walker.preferred / SPEED_STEPS * haste;
+        let step = walker.preferred / SPEED_STEPS * exchange_ratio;
         let fastest = (walker.max_speed / step + 1e-9).floor().clamp(1.0, f64::from(MOST_SPEEDS)) as u8;
         // Feet say where one looks: a body sways.
         let both = (start.feet[0].along + start.feet[1].along).normalize_or(start.feet[0].along);
@@ -189,7 +189,7 @@ impl<'a> Footstepping<'a> {
             errand,
             ticks: times.map(|time| (time / walker.tick).round() as u16),
             swings: times.map(|time| pendulum.swing(time)),
-            haste,
+            exchange_ratio,
             sway: ground.legs.exchange(DVec2::ZERO, DVec2::X, Side::Right).y,
             fastest,
             heading: heading_of(along),
@@ -226,7 +226,7 @@ impl<'a> Footstepping<'a> {
             return DVec2::ZERO;
         }
         let along = direction(heading);
-        self.mean(heading, speed) * self.haste - along.perp() * (support.sign() * self.sway)
+        self.mean(heading, speed) * self.exchange_ratio - along.perp() * (support.sign() * self.sway)
     }
 
     fn velocity(&self, stride: Stride) -> DVec2 {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::published::Trajectory;
+use crate::domain::occupancy::Trajectory;
 use crate::search::{Aim, Astar, Blind, Budget, Reversed, Settings, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
 use proptest::prelude::*;
@@ -14,13 +14,13 @@ const WALKER: Walker =
 struct Place {
     gaps: Gaps,
     clearance: Clearance,
-    published: Published,
+    published: Occupancy,
 }
 
 impl Place {
     fn new(gaps: Vec<Vec<DVec2>>, walls: &[Wall], bodies: Vec<Trajectory>) -> Place {
         let clearance = Clearance::new(walls, 0.25);
-        Place { gaps: Gaps::new(gaps), clearance, published: Published::new(bodies) }
+        Place { gaps: Gaps::new(gaps), clearance, published: Occupancy::new(bodies) }
     }
 
     fn open() -> Place {

@@ -1,6 +1,6 @@
 //! What an agent's plan is made in: walls, others, and how far it is around walls.
 
-use crate::domain::published::Published;
+use crate::domain::occupancy::Occupancy;
 use crate::navmesh::{Mesh, PathTree};
 use crate::space::Space;
 use glam::DVec2;
@@ -12,7 +12,7 @@ pub struct Surroundings<'a> {
     /// Walls.
     pub clearance: &'a Clearance,
     /// Where others will be.
-    pub published: &'a Published,
+    pub published: &'a Occupancy,
     /// Who plans: its own path is not in its way.
     pub own: Option<u32>,
 }

@@ -32,7 +32,7 @@ pub use around::{Clearance, Compass, Surroundings};
 pub use walk::{Fovea, Goal, Jump, SpaceTimeError, Walk};
 
 use super::Placed;
-use super::published::{Passage, Published, Trajectory};
+use super::occupancy::{Passage, Occupancy, Trajectory};
 use crate::search::Domain;
 use glam::{DVec2, IVec2};
 use lattice::{HEADINGS, nearest_lines, turn_between};
@@ -91,7 +91,7 @@ pub struct SpaceTime<'a> {
     walk: Walk,
     fovea: Option<Fovea>,
     space: &'a Clearance,
-    published: &'a Published,
+    published: &'a Occupancy,
     /// Who plans: its own path is not in its way.
     own: Option<u32>,
     exceptions: Exceptions<'a>,
@@ -259,7 +259,7 @@ impl<'a> SpaceTime<'a> {
     }
 
     /// Where one is carried to who stands on a platform.
-    fn rides(&self, moment: Moment, out: &mut Vec<(Moment, f32)>) {
+    fn platform_moves(&self, moment: Moment, out: &mut Vec<(Moment, f32)>) {
         let at = self.at(moment.place());
         for platform in self.ferries.iter().flat_map(|ferries| ferries.platforms) {
             if moment.speed > 1 || !is_on(platform, at, self.seconds(moment.time)) {
@@ -272,7 +272,7 @@ impl<'a> SpaceTime<'a> {
     }
 
     /// The same, backwards.
-    fn rides_to(&self, moment: Moment, out: &mut Vec<(Moment, f32)>) {
+    fn platform_moves_to(&self, moment: Moment, out: &mut Vec<(Moment, f32)>) {
         if moment.speed > 0 || moment.time == 0 {
             return;
         }
@@ -550,7 +550,7 @@ impl Domain for SpaceTime<'_> {
                 }
             }
         }
-        self.rides(moment, out);
+        self.platform_moves(moment, out);
         for leap in self.jumps.iter().filter(|leap| self.can_take_off(leap, moment)) {
             out.extend(self.landing(leap, moment).map(|landed| (landed, leap.cost)));
         }
@@ -572,7 +572,7 @@ impl Domain for SpaceTime<'_> {
                 }
             }
         }
-        self.rides_to(moment, out);
+        self.platform_moves_to(moment, out);
         for leap in self.jumps.iter().filter(|leap| leap.heading == moment.heading) {
             let Some(before) = Self::moved(moment, -leap.vector, -i32::from(leap.steps)) else { continue };
             let headings = (-2..=2).map(|turn| Moment { heading: turned(leap.heading, turn), ..before });

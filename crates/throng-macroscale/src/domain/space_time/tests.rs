@@ -16,7 +16,7 @@ fn moves(radius: f64, path: &[(f64, [f64; 2])]) -> Trajectory {
     Trajectory { radius, path: path.iter().map(|&(time, at)| (time, at.into())).collect(), stays: true }
 }
 
-fn domain<'a>(clearance: &'a Clearance, published: &'a Published, goal: Goal) -> SpaceTime<'a> {
+fn domain<'a>(clearance: &'a Clearance, published: &'a Occupancy, goal: Goal) -> SpaceTime<'a> {
     let around = Surroundings { clearance, published, own: None };
     SpaceTime::new(Walk::default(), around, (0.0, DVec2::ZERO), goal).unwrap()
 }
@@ -51,7 +51,7 @@ fn a_node_is_small() {
 
 #[test]
 fn alone_it_walks_straight_at_the_cheapest_speed() {
-    let (clearance, published) = (Clearance::new(&[], 0.25), Published::default());
+    let (clearance, published) = (Clearance::new(&[], 0.25), Occupancy::default());
     let (points, cost) = plan(&domain(&clearance, &published, goal(20.0, 0.0)), 10_000).unwrap();
     let (end, at) = points[points.len() - 1];
     assert!((12.0..=18.0).contains(&end), "{end} s");
@@ -64,7 +64,7 @@ fn who_crosses_the_way_is_let_by() {
     let clearance = Clearance::new(&[wall([-2.0, 0.6], [30.0, 0.6]), wall([-2.0, -0.6], [30.0, -0.6])], 0.25);
     // Fills the corridor, and comes at the moment at which one would be there.
     let bus = moves(1.5, &[(0.0, [10.0, -12.0]), (16.0, [10.0, 12.0])]);
-    let published = Published::new([bus.clone()]);
+    let published = Occupancy::new([bus.clone()]);
     let (points, _) = plan(&domain(&clearance, &published, goal(20.0, 0.0)), 20_000).unwrap();
     assert!(nearest(&points, &bus) >= 1.75);
     assert!(points.iter().all(|point| point.1.y.abs() <= 0.35 + 1e-9));
@@ -72,7 +72,7 @@ fn who_crosses_the_way_is_let_by() {
 
 #[test]
 fn a_window_is_met_and_a_missed_one_has_no_plan() {
-    let (clearance, published) = (Clearance::new(&[], 0.25), Published::default());
+    let (clearance, published) = (Clearance::new(&[], 0.25), Occupancy::default());
     let window = |from, to| Goal { window: (from, to), ..goal(20.0, 0.0) };
     let (points, _) = plan(&domain(&clearance, &published, window(39.0, 41.0)), 50_000).unwrap();
     assert!((39.0..=41.0).contains(&points[points.len() - 1].0));
@@ -87,7 +87,7 @@ fn a_jump_leads_over_a_gap_and_is_dear() {
         (0..4).map(move |i| Wall { a: corners[i], b: corners[(i + 1) % 4], two_sided: false })
     };
     let walls: Vec<Wall> = ring(-3.0).chain(ring(4.5)).collect();
-    let (clearance, published) = (Clearance::new(&walls, 0.25), Published::default());
+    let (clearance, published) = (Clearance::new(&walls, 0.25), Occupancy::default());
     let without = domain(&clearance, &published, goal(8.0, 0.0));
     assert_eq!(plan(&without, 20_000), None);
     let jump = Jump { from: DVec2::new(2.2, 0.0), to: DVec2::new(5.2, 0.0), cost: 8.0, reach: 0.4 };
@@ -95,7 +95,7 @@ fn a_jump_leads_over_a_gap_and_is_dear() {
     let (points, cost) = plan(&with, 20_000).unwrap();
     assert!(cost > 8.0 + 3.3 * 7.0 && points.windows(2).any(|pair| pair[1].1.x - pair[0].1.x > 2.5));
     // Landing on somebody is no way.
-    let occupied = Published::new([Trajectory::standing(0.8, DVec2::new(5.2, 0.0))]);
+    let occupied = Occupancy::new([Trajectory::standing(0.8, DVec2::new(5.2, 0.0))]);
     let with = domain(&clearance, &occupied, goal(8.0, 0.0)).with_jumps(&[jump]);
     assert_eq!(plan(&with, 20_000), None);
 }
@@ -105,7 +105,7 @@ fn whom_it_cannot_see_it_does_not_avoid() {
     let clearance = Clearance::new(&[], 0.25);
     let blind = Fovea { angle: 1.0, reach: 20.0, near: 0.0 };
     let behind = moves(0.5, &[(0.0, [-8.0, 0.0]), (12.0, [28.0, 0.0])]);
-    let published = Published::new([behind.clone()]);
+    let published = Occupancy::new([behind.clone()]);
     let sees = |fovea| domain(&clearance, &published, goal(20.0, 0.0)).with_fovea(fovea);
     let gap = |fovea| nearest(&plan(&sees(fovea), 50_000).unwrap().0, &behind);
     assert!(gap(Some(blind)) < 0.75);
@@ -114,7 +114,7 @@ fn whom_it_cannot_see_it_does_not_avoid() {
 
 #[test]
 fn bad_numbers_get_an_error() {
-    let (clearance, published) = (Clearance::new(&[], 0.25), Published::default());
+    let (clearance, published) = (Clearance::new(&[], 0.25), Occupancy::default());
     let around = Surroundings { clearance: &clearance, published: &published, own: None };
     let make = |walk, goal| SpaceTime::new(walk, around, (0.0, DVec2::ZERO), goal).map(|_| ());
     let slow = Walk { step: 0.0, ..Walk::default() };
@@ -144,7 +144,7 @@ proptest! {
         window in (0.0..20.0_f64, 0.0..10.0_f64),
     ) {
         let clearance = Clearance::new(&[wall([1.0, -2.0], [1.0, 2.0])], 0.25);
-        let published = Published::new([moves(0.6, &[(0.0, [-4.0, 2.0]), (20.0, [4.0, -2.0])])]);
+        let published = Occupancy::new([moves(0.6, &[(0.0, [-4.0, 2.0]), (20.0, [4.0, -2.0])])]);
         let goal = Goal { window: (window.0, window.0 + window.1), ..goal(to.0, to.1) };
         let jump = Jump { from: DVec2::new(0.4, 0.0), to: DVec2::new(1.9, 0.3), cost: 5.0, reach: 0.3 };
         let domain = domain(&clearance, &published, goal).with_jumps(&[jump]).backward();
@@ -170,7 +170,7 @@ proptest! {
     #[test]
     fn a_plan_at_the_end_of_inflation_is_as_cheap_as_astar_finds(to in (2.0..5.0_f64, -2.0..2.0_f64), phase in 0.0..6.0_f64) {
         let clearance = Clearance::new(&[wall([2.0, -1.0], [2.0, 0.5])], 0.25);
-        let published = Published::new([moves(0.6, &[(phase, [3.0, -3.0]), (phase + 5.0, [1.0, 3.0])])]);
+        let published = Occupancy::new([moves(0.6, &[(phase, [3.0, -3.0]), (phase + 5.0, [1.0, 3.0])])]);
         let walk = Walk { lattice: 0.25, speed_step: 0.75, max_speed: 1.5, ..Walk::default() };
         let around = Surroundings { clearance: &clearance, published: &published, own: None };
         let domain = SpaceTime::new(walk, around, (0.0, DVec2::ZERO), goal(to.0, to.1)).unwrap();

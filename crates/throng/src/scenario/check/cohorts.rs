@@ -5,7 +5,7 @@ use crate::catalog::Stage;
 use crate::scenario::Settings;
 use crate::scenario::file::{CircleFile, CohortFile, GoalFile, GridFile, PlaceFile};
 use crate::scenario::path::KeyPath;
-use crate::scenario::place::Layout;
+use crate::scenario::place::Arrangement;
 use glam::DVec2;
 use std::collections::BTreeSet;
 use throng_core::params::{Draw, Limit};
@@ -17,7 +17,7 @@ pub(super) struct Draft<'a> {
     pub name: String,
     pub first_id: u32,
     pub count: usize,
-    pub layout: Layout,
+    pub layout: Arrangement,
     pub radius: Draw,
     pub preferred_speed: Draw,
     pub max_speed: Option<Draw>,
@@ -122,12 +122,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn layout(&mut self, path: &KeyPath, place: &PlaceFile) -> Option<Layout> {
+    fn layout(&mut self, path: &KeyPath, place: &PlaceFile) -> Option<Arrangement> {
         self.number(&path.then("jitter"), place.jitter, Limit::from(0.0).up_to(LARGEST));
         match (&place.grid, &place.points, &place.circle, &place.polygon) {
             (Some(grid), None, None, None) => self.grid(&path.then("grid"), grid),
             (None, Some(points), None, None) => {
-                Some(Layout::Points(self.some_points(&path.then("points"), points)))
+                Some(Arrangement::Points(self.some_points(&path.then("points"), points)))
             }
             (None, None, Some(circle), None) => Some(self.circle(&path.then("circle"), circle)),
             (None, None, None, Some(polygon)) => {
@@ -137,7 +137,7 @@ impl<'a> Checker<'a> {
                         "means nothing in a polygon, where chance decides anyway",
                     );
                 }
-                Some(Layout::Area(self.area(&path.then("polygon"), polygon)?))
+                Some(Arrangement::Area(self.area(&path.then("polygon"), polygon)?))
             }
             _ => {
                 self.report.say(path, "needs exactly one of grid, points, circle, polygon");
@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn grid(&mut self, path: &KeyPath, grid: &GridFile) -> Option<Layout> {
+    fn grid(&mut self, path: &KeyPath, grid: &GridFile) -> Option<Arrangement> {
         self.number(&path.then("spacing"), grid.spacing, Limit::above(0.0).up_to(LARGEST));
         let from = self.point(&path.then("from"), grid.from);
         if grid.columns == 0 {
@@ -154,19 +154,19 @@ impl<'a> Checker<'a> {
             return None;
         }
         let columns = usize::try_from(grid.columns).unwrap_or(usize::MAX);
-        Some(Layout::Grid { from, columns, spacing: grid.spacing })
+        Some(Arrangement::Grid { from, columns, spacing: grid.spacing })
     }
 
-    fn circle(&mut self, path: &KeyPath, circle: &CircleFile) -> Layout {
+    fn circle(&mut self, path: &KeyPath, circle: &CircleFile) -> Arrangement {
         self.number(&path.then("radius"), circle.radius, Limit::from(0.0).up_to(FARTHEST));
         self.number(&path.then("start_angle"), circle.start_angle, Limit::from(-LARGEST).up_to(LARGEST));
         let center = self.point(&path.then("center"), circle.center);
-        Layout::Circle { center, radius: circle.radius, start_angle: circle.start_angle }
+        Arrangement::Circle { center, radius: circle.radius, start_angle: circle.start_angle }
     }
 
-    fn count(&mut self, path: &KeyPath, file: &CohortFile, layout: &Layout, before: u64) -> Option<usize> {
+    fn count(&mut self, path: &KeyPath, file: &CohortFile, layout: &Arrangement, before: u64) -> Option<usize> {
         let path = path.then("count");
-        let listed = if let Layout::Points(points) = layout { Some(points.len() as u64) } else { None };
+        let listed = if let Arrangement::Points(points) = layout { Some(points.len() as u64) } else { None };
         let count = match (file.count, listed) {
             (Some(count), Some(listed)) if count != listed => {
                 self.report.value(

@@ -6,7 +6,7 @@
 mod cohorts;
 mod events;
 mod floor;
-mod settle;
+mod agents;
 mod values;
 
 use super::document::Document;
@@ -49,7 +49,7 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
     let mut areas = Vec::new();
     // Nobody stands over a gap, whatever it walks on.
     let solid = map.with_solid_gaps();
-    let cohorts = checker.settle(&solid, &drafts, &mut areas);
+    let cohorts = checker.place_agents(&solid, &drafts, &mut areas);
     checker.links_are_free(&links, &solid);
     let events = checker.resolve(events, &drafts, &cohorts, &solid, &mut areas);
     let source = serde_json::to_string(file).unwrap_or_default();

@@ -9,7 +9,7 @@ const MOST_CELLS_A_SIDE: f32 = 256.0;
 
 /// The grid; kept from step to step for its memory only.
 #[derive(Default)]
-pub struct Lookout {
+pub struct NearbyGroups {
     low: Vec2,
     per_metre: f32,
     columns: usize,
@@ -17,7 +17,7 @@ pub struct Lookout {
     cells: Buckets,
 }
 
-impl Lookout {
+impl NearbyGroups {
     /// Lists groups for all who perceive as far as `range`, m.
     pub fn list(&mut self, groups: &[Group], range: f32) {
         (self.columns, self.lines) = (0, 0);

@@ -10,7 +10,7 @@ use crate::map::Region;
 use crate::map::bounds;
 use crate::scenario::file::OnArrival;
 use crate::scenario::path::KeyPath;
-use crate::scenario::place::{Layout, Scatter, Standing, jittered, outline};
+use crate::scenario::place::{Arrangement, Scatter, Standing, jittered, outline};
 use crate::scenario::{AgentStart, Cohort, Goal, Link};
 use glam::DVec2;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use throng_core::rng::{self, Purpose};
 
 impl Checker<'_> {
     /// Gives every agent its place, its goal and its figures.
-    pub(super) fn settle(
+    pub(super) fn place_agents(
         &mut self,
         map: &Map,
         drafts: &[Draft<'_>],
@@ -100,7 +100,7 @@ impl Checker<'_> {
             places[index] = self.jitter(draft, fixed, region);
             self.starts_are_free(draft, &places[index], map, region);
         }
-        if drafts.iter().all(|draft| !matches!(draft.layout, Layout::Area(_))) || !self.report.is_empty() {
+        if drafts.iter().all(|draft| !matches!(draft.layout, Arrangement::Area(_))) || !self.report.is_empty() {
             return places;
         }
         let mut standing = Standing::new(radii.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max));
@@ -108,7 +108,7 @@ impl Checker<'_> {
             standing.add(*place, radius);
         }
         for (index, draft) in drafts.iter().enumerate() {
-            let Layout::Area(area) = &draft.layout else { continue };
+            let Arrangement::Area(area) = &draft.layout else { continue };
             let (first_id, seed) = (draft.first_id, self.file.seed);
             let scatter = Scatter { area, radii: &radii[index], first_id, seed };
             match scatter.place(region, &mut standing) {
@@ -146,7 +146,7 @@ impl Checker<'_> {
             let Some(complaint) = trouble(place, map, region) else { continue };
             let path = draft.path.then("place");
             let path = match draft.layout {
-                Layout::Points(_) => path.then("points").then(index),
+                Arrangement::Points(_) => path.then("points").then(index),
                 _ => path,
             };
             let who = format!("agent {index} of cohort `{}` starts at {}", draft.name, show(place));
@@ -243,7 +243,7 @@ fn trouble(place: DVec2, map: &Map, region: &Region) -> Option<String> {
 }
 
 fn radii_of_placed<'r>(drafts: &'r [Draft<'_>], radii: &'r [Vec<f64>]) -> impl Iterator<Item = f64> + 'r {
-    let placed = drafts.iter().zip(radii).filter(|(draft, _)| !matches!(draft.layout, Layout::Area(_)));
+    let placed = drafts.iter().zip(radii).filter(|(draft, _)| !matches!(draft.layout, Arrangement::Area(_)));
     placed.flat_map(|(_, radii)| radii.iter().copied())
 }
 

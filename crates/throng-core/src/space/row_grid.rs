@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 /// A sparse grid and the cells that rows lie in.
 #[derive(Debug, Default)]
-pub struct Layout<T, const SIDE: i32 = TILE> {
+pub struct RowGrid<T, const SIDE: i32 = TILE> {
     /// Side of a cell, m.
     side: f32,
     per_metre: f32,
@@ -19,10 +19,10 @@ pub struct Layout<T, const SIDE: i32 = TILE> {
     tiles: Vec<Vec<IVec2>>,
 }
 
-impl<T: Default + Sync, const SIDE: i32> Layout<T, SIDE> {
+impl<T: Default + Sync, const SIDE: i32> RowGrid<T, SIDE> {
     /// An empty one with cells of a side, m.
-    pub fn new(side: f32) -> Layout<T, SIDE> {
-        Layout {
+    pub fn new(side: f32) -> RowGrid<T, SIDE> {
+        RowGrid {
             side,
             per_metre: 1.0 / side,
             cells: Vec::new(),

@@ -79,7 +79,7 @@ impl Passage {
 
 /// All published paths.
 #[derive(Clone, Debug, Default)]
-pub struct Published {
+pub struct Occupancy {
     bodies: Vec<Option<Trajectory>>,
     /// Who is in a square within a second, by [`key`].
     passing: FxHashMap<u64, Vec<Entry>>,
@@ -111,10 +111,10 @@ const MOST_SQUARES: f64 = 400.0;
 /// The slot of those who rest.
 const REST: u64 = u16::MAX as u64;
 
-impl Published {
+impl Occupancy {
     /// With these bodies, known by their places in the list.
-    pub fn new(bodies: impl IntoIterator<Item = Trajectory>) -> Published {
-        let mut published = Published::default();
+    pub fn new(bodies: impl IntoIterator<Item = Trajectory>) -> Occupancy {
+        let mut published = Occupancy::default();
         for (body, trajectory) in bodies.into_iter().enumerate() {
             published.publish(body as u32, trajectory);
         }
@@ -289,7 +289,7 @@ mod tests {
     fn who_vanishes_is_met_until_then() {
         let leaves = Trajectory { stays: false, ..path(&[(0.0, [0.0, 0.0]), (4.0, [4.0, 0.0])]) };
         let here = |begin| passage([4.0, 0.0], [4.0, 0.0], begin, begin + 1.0);
-        let published = Published::new([leaves]);
+        let published = Occupancy::new([leaves]);
         let meets = |begin| published.meets(&here(begin), 0.25, |_, _| true);
         assert_eq!([meets(1.0), meets(3.0), meets(5.0)], [false, true, false]);
     }
@@ -310,7 +310,7 @@ mod tests {
                 Trajectory { radius: 0.5, path, stays: points.len() % 2 == 0 }
             });
             let bodies: Vec<Trajectory> = bodies.collect();
-            let mut published = Published::new(bodies.clone());
+            let mut published = Occupancy::new(bodies.clone());
             if again {
                 published.publish(0, bodies[0].clone());
             }
