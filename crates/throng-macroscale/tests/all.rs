@@ -4,6 +4,7 @@ mod common;
 mod domains;
 mod dynamic_navmesh;
 mod map_field;
+mod memory;
 mod multi_domain;
 mod navmesh;
 mod search;

@@ -1,9 +1,7 @@
 //! A planner that remembers something of every agent: one file and one line, and what it remembers is saved, hashed and
 //! forgotten like that of all others.
 
-mod common;
-
-use common::{Walker, row, world};
+use crate::common::{Walker, row, world};
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 use throng_core::handover::Intents;
@@ -80,9 +78,9 @@ impl Macroscale for DetourPlanner {
 
 /// A catalog: a line for each.
 const CATALOG: [(&str, fn() -> Box<dyn Macroscale>); 3] = [
-    ("straight", common::planner::<Straight>),
-    ("navmesh", common::planner::<Navmesh>),
-    ("detour", common::planner::<Detour>),
+    ("straight", crate::common::planner::<Straight>),
+    ("navmesh", crate::common::planner::<Navmesh>),
+    ("detour", crate::common::planner::<Detour>),
 ];
 
 fn named(name: &str) -> Box<dyn Macroscale> {
@@ -95,8 +93,8 @@ fn walk(world: &mut World, planner: &mut dyn Macroscale, steps: usize) {
         intents.resize(world.agents.len());
         planner.run(world.view(), &mut intents);
         for row in 0..world.agents.len() {
-            world.agents.x[row] += intents.vx[row] * world.dt as f32;
-            world.agents.y[row] += intents.vy[row] * world.dt as f32;
+            world.agents.x[row] += intents.vx[row] * world.dt() as f32;
+            world.agents.y[row] += intents.vy[row] * world.dt() as f32;
         }
         world.sort_rows();
     }
