@@ -151,7 +151,10 @@ impl Recorded {
             let states = tape.movers.iter().map(|mover| mover.state(*time, 1.0));
             let movers: Vec<[f32; 3]> =
                 states.map(|state| [state.position.x, state.position.y, state.radius]).collect();
-            packer.frame(&head, &CrowdColumns { origin: run.origin, id, x, y, vx, vy, delay: &[], movers: &movers })
+            packer.frame(
+                &head,
+                &CrowdColumns { origin: run.origin, id, x, y, vx, vy, delay: &[], movers: &movers },
+            )
         };
         runs.iter().enumerate().map(pack).collect()
     }

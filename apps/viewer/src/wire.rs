@@ -234,8 +234,16 @@ mod tests {
 
     #[test]
     fn nobody_and_nonsense_are_packed_too() {
-        let crowd =
-            CrowdColumns { origin: DVec2::ZERO, id: &[], x: &[], y: &[], vx: &[], vy: &[], delay: &[], movers: &[] };
+        let crowd = CrowdColumns {
+            origin: DVec2::ZERO,
+            id: &[],
+            x: &[],
+            y: &[],
+            vx: &[],
+            vy: &[],
+            delay: &[],
+            movers: &[],
+        };
         assert_eq!(Packer::default().frame(&Head::default(), &crowd).len(), HEAD);
         let mad = [f32::NAN, f32::INFINITY];
         let crowd = CrowdColumns { id: &[0, 9], x: &mad, y: &mad, vx: &mad, vy: &mad, delay: &mad, ..crowd };

@@ -8,7 +8,7 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::handover::{Intents, Near};
 use throng_core::space::{
-    ARRIVED, Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest, impatience,
+    ARRIVED, Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, impatience, nearest,
 };
 use throng_core::world::{MoverState, View};
 
@@ -122,7 +122,8 @@ impl Others {
         let part = them.id.simd_gt(u32x16::splat(simd, me.id)).select(one, -one);
         let mine = splat(me.impatience);
         let has_arrived = |impatience: f32x16<S>| impatience.simd_ge(splat(ARRIVED - 1.0));
-        let frustration = |impatience: f32x16<S>| has_arrived(impatience).select(impatience - splat(ARRIVED), impatience);
+        let frustration =
+            |impatience: f32x16<S>| has_arrived(impatience).select(impatience - splat(ARRIVED), impatience);
         let arrived = has_arrived(them.impatience.max(mine));
         let held_up = frustration(them.impatience).max(frustration(mine)).simd_ge(splat(YIELD));
         let columns = [

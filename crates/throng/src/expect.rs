@@ -153,7 +153,7 @@ mod tests {
         while !simulation.is_done() {
             simulation.step();
         }
-        Report::new(&mut simulation, &Metrics::default(), Duration::from_secs(1))
+        Report::new(&simulation, &Metrics::default(), Duration::from_secs(1))
     }
 
     fn outcome(key: &str, expected: f64) -> Outcome {

@@ -125,7 +125,9 @@ fn agree_with_rvo2(crowds: u64, steps: &[f64]) -> Result<Outcome, String> {
             return Err(format!("crowd {seed}: {furthest} m from RVO2"));
         }
         if bent < 0.1 {
-            return Err(format!("crowd {seed} shows nothing: no agent had to avoid another ({bent} m from its line)"));
+            return Err(format!(
+                "crowd {seed} shows nothing: no agent had to avoid another ({bent} m from its line)"
+            ));
         }
         println!(
             "crowd {seed}: at most {:.4} mm from RVO2, up to {bent:.2} m from the straight line",

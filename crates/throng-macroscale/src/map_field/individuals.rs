@@ -9,7 +9,7 @@
 
 use super::crowd_count::{Coherent, Stream};
 use super::grid::Grid;
-use super::{MapField, Navigator, Leg};
+use super::{Leg, MapField, Navigator};
 use crate::heading::Target;
 use crate::heading::due;
 use crate::route::{Guide, Route, RouteChange, Routes};

@@ -52,7 +52,7 @@ mod window;
 mod yielding;
 
 pub use budget::TaskRecord;
-pub use tasks::{Event, TaskExplanation, Task};
+pub use tasks::{Event, Task, TaskExplanation};
 
 use crate::cached::Cached;
 use crate::{Intent, Macroscale, MacroscaleModel, Tasks};

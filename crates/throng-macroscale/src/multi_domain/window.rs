@@ -3,7 +3,7 @@
 
 use super::remaining::RemainingDistance;
 use crate::domain::Placed;
-use crate::domain::occupancy::{Passage, Occupancy};
+use crate::domain::occupancy::{Occupancy, Passage};
 use crate::domain::space_time::{APART, Exceptions, Moment, SpaceTime};
 use crate::search::Domain;
 use crate::space::Space;

@@ -481,7 +481,9 @@ impl Crowd {
         }
         // The lists are used again.
         let Pending { mut moved, mut retargeted, mut areas, .. } = pending;
-        (moved.clear(), retargeted.clear(), areas.clear());
+        moved.clear();
+        retargeted.clear();
+        areas.clear();
         (self.pending.moved, self.pending.retargeted, self.pending.areas) = (moved, retargeted, areas);
     }
 
@@ -633,7 +635,7 @@ pub(super) fn check_number(name: &'static str, value: f64, above: f64) -> Result
 }
 
 fn check_velocity(velocity: DVec2) -> Result<(), EditError> {
-    match [velocity.x, velocity.y].into_iter().find(|part| !(part.abs() <= FARTHEST)) {
+    match [velocity.x, velocity.y].into_iter().find(|part| part.is_nan() || part.abs() > FARTHEST) {
         Some(value) => Err(EditError::BadNumber { name: "velocity", value, expected: "finite" }),
         None => Ok(()),
     }

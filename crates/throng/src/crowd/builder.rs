@@ -266,6 +266,7 @@ impl Crowd {
             cohort_names: Vec::new(),
             movers: (Vec::new(), 0),
             pending: Pending::default(),
+            unreachable: Vec::new(),
             // A number of no meaning: handles of two crowds are told apart by it.
             tag: RandomState::new().hash_one(0) as u32,
             dt,
@@ -292,8 +293,8 @@ pub(super) fn pool(threads: usize) -> Result<Arc<rayon::ThreadPool>, BuildError>
 }
 
 fn checked_link(link: &Link, origin: DVec2) -> Result<world::Link, EditError> {
-    let is_sane = is_within_reach(link.from) && is_within_reach(link.to);
-    if !is_sane || !(link.cost >= 0.0 && link.cost <= super::FARTHEST) {
+    let is_sane = (0.0..=super::FARTHEST).contains(&link.cost);
+    if !(is_sane && is_within_reach(link.from) && is_within_reach(link.to)) {
         let expected = "0 or more, between places within 1e9 m";
         return Err(EditError::BadNumber { name: "a link's cost", value: link.cost, expected });
     }

@@ -68,6 +68,8 @@ pub struct Crowd {
     movers: (Vec<u32>, u32),
     /// What edits have left to be done before the next step.
     pending: Pending,
+    /// Ids of agents whose goals could not be reached in the last step. Kept, so that a loaded crowd knows it too.
+    unreachable: Vec<u32>,
     /// Tells its handles from those of others.
     tag: u32,
     /// Length of a step where the caller gives none, s.
@@ -117,7 +119,7 @@ impl Crowd {
             let mut clock = crowd.timings.start();
             crowd.prepare();
             let agents = crowd.world.agents.len();
-            let Crowd { world, stages, handover, timings, .. } = crowd;
+            let Crowd { world, stages, handover, timings, unreachable, .. } = crowd;
             let view = world.view();
             handover.resize(view.agents.len());
             let Handover { intents, commands, moves, decided } = handover;
@@ -125,6 +127,8 @@ impl Crowd {
 
             intents.footstep.clear();
             stages.macroscale.run(view, intents);
+            unreachable.clear();
+            unreachable.extend_from_slice(stages.macroscale.unreachable());
             world.steering().write(view, intents);
             clock.lap(timings, |times| &mut times.macroscale);
 

@@ -178,7 +178,7 @@ impl Crowd {
 
     /// The numbers of agents that had no path to their goals in the last step, ascending.
     pub fn unreachable(&self) -> &[u32] {
-        self.stages.macroscale.unreachable()
+        &self.unreachable
     }
 
     /// The shortest path between two places for a body of 0.25 m, as the planner finds it: the straight line where it plans

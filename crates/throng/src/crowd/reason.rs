@@ -23,7 +23,7 @@ impl Crowd {
     }
 
     pub(crate) fn explain_row(&mut self, row: usize) -> Option<Explanation> {
-        let Crowd { world, stages, handover, .. } = self;
+        let Crowd { world, stages, handover, unreachable, .. } = self;
         let Stages { macroscale, mesoscale, microscale, world_field, .. } = stages;
         let view = world.view();
         let cohort = view.agents.cohort[row] as usize;
@@ -52,7 +52,7 @@ impl Crowd {
         let wants = Wants {
             preferred,
             route: macroscale.route(view, row),
-            no_path: macroscale.unreachable().binary_search(&view.agents.id[row]).is_ok(),
+            no_path: unreachable.binary_search(&view.agents.id[row]).is_ok(),
             tasks: macroscale.tasks().map_or(Vec::new(), |tasks| tasks.explain(view, row)),
             guided: (intent.guide, intent.leader),
             perceived,

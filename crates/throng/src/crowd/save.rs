@@ -23,6 +23,7 @@ struct Saved {
     cohort_names: Vec<String>,
     movers: (Vec<u32>, u32),
     pending: Pending,
+    unreachable: Vec<u32>,
     tag: u32,
     dt: f64,
     log: Option<EditLog>,
@@ -64,6 +65,7 @@ impl Crowd {
             cohort_names: self.cohort_names.clone(),
             movers: self.movers.clone(),
             pending: self.pending.clone(),
+            unreachable: self.unreachable.clone(),
             tag: self.tag,
             dt: self.dt,
             log: self.log.clone(),
@@ -101,7 +103,7 @@ impl Crowd {
         (crowd.cohort_names, crowd.movers) = (saved.cohort_names, saved.movers);
         (crowd.tag, crowd.dt, crowd.log) = (saved.tag, saved.dt, saved.log);
         // After the crowd is set up: what that leaves to be done has been done before it was saved.
-        crowd.pending = saved.pending;
+        (crowd.pending, crowd.unreachable) = (saved.pending, saved.unreachable);
         Ok(crowd)
     }
 }

@@ -174,11 +174,13 @@ impl Rows<'_> {
     }
 }
 
+type Opened = Result<Box<dyn Sink>, Fault>;
+
 /// What a file can be, and who writes, continues and reads it.
 struct Format {
     extensions: &'static [&'static str],
-    create: fn(&Path, &RunInfo, f64) -> Result<Box<dyn Sink>, Fault>,
-    resume: fn(&Path, &RunInfo, f64, &RecordPosition) -> Result<Box<dyn Sink>, Fault>,
+    create: fn(&Path, &RunInfo, f64) -> Opened,
+    resume: fn(&Path, &RunInfo, f64, &RecordPosition) -> Opened,
     read: fn(&Path, &mut Builder) -> Result<(), Fault>,
 }
 

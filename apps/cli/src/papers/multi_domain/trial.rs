@@ -19,7 +19,9 @@ pub struct Variant {
 pub const VARIANTS: [Variant; 7] = [
     Variant { name: "T(Σ1)", chain: "navmesh", paper: [3.7, 43.0, 3.0, 0.17, 0.76] },
     Variant { name: "T(Σ2)", chain: "dynamic-navmesh", paper: [4.6, 85.0, 8.0, 0.23, 0.57] },
-    Variant { name: "T(Σ2, Π(Σ1))", chain: "navmesh>dynamic-navmesh", paper: [2.1, 17.0, 5.0, 0.32, 0.65] },
+    Variant {
+        name: "T(Σ2, Π(Σ1))", chain: "navmesh>dynamic-navmesh", paper: [2.1, 17.0, 5.0, 0.32, 0.65]
+    },
     Variant { name: "T(Σ3)", chain: "grid", paper: [7.4, 187.0, 18.0, 0.68, 0.73] },
     Variant { name: "T(Σ4)", chain: "space-time", paper: [21.5, 1e4, 2487.0, 0.34, 0.26] },
     Variant {

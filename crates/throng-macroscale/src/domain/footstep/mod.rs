@@ -26,7 +26,7 @@ mod tests;
 pub use stride::Stride;
 
 use super::Placed;
-use super::occupancy::{Passage, Occupancy};
+use super::occupancy::{Occupancy, Passage};
 use super::space_time::{APART, Clearance, Exceptions, direction, heading_of, turned};
 use crate::search::Domain;
 use actions::{Action, STANDING, Turn, WALKING};

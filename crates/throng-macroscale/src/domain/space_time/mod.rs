@@ -32,7 +32,7 @@ pub use around::{Clearance, Compass, Surroundings};
 pub use walk::{Fovea, Goal, Jump, SpaceTimeError, Walk};
 
 use super::Placed;
-use super::occupancy::{Passage, Occupancy, Trajectory};
+use super::occupancy::{Occupancy, Passage, Trajectory};
 use crate::search::Domain;
 use glam::{DVec2, IVec2};
 use lattice::{HEADINGS, nearest_lines, turn_between};

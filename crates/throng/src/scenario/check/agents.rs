@@ -100,7 +100,8 @@ impl Checker<'_> {
             places[index] = self.jitter(draft, fixed, region);
             self.starts_are_free(draft, &places[index], map, region);
         }
-        if drafts.iter().all(|draft| !matches!(draft.layout, Arrangement::Area(_))) || !self.report.is_empty() {
+        if drafts.iter().all(|draft| !matches!(draft.layout, Arrangement::Area(_))) || !self.report.is_empty()
+        {
             return places;
         }
         let mut standing = Standing::new(radii.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max));

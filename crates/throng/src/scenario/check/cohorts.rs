@@ -164,7 +164,13 @@ impl<'a> Checker<'a> {
         Arrangement::Circle { center, radius: circle.radius, start_angle: circle.start_angle }
     }
 
-    fn count(&mut self, path: &KeyPath, file: &CohortFile, layout: &Arrangement, before: u64) -> Option<usize> {
+    fn count(
+        &mut self,
+        path: &KeyPath,
+        file: &CohortFile,
+        layout: &Arrangement,
+        before: u64,
+    ) -> Option<usize> {
         let path = path.then("count");
         let listed = if let Arrangement::Points(points) = layout { Some(points.len() as u64) } else { None };
         let count = match (file.count, listed) {

@@ -1,7 +1,7 @@
 //! What happens on the way.
 
-use super::cohorts::{Draft, Target};
 use super::agents::{Chance, Lasting, goals};
+use super::cohorts::{Draft, Target};
 use super::{Checker, LONGEST_TIME};
 use crate::map::bounds;
 use crate::map::{self, Map};

@@ -3,10 +3,10 @@
 //! Everything that can be checked on its own is checked first, and all of its problems are reported together; only a
 //! file without such problems gets its agents, which are then checked against the map.
 
+mod agents;
 mod cohorts;
 mod events;
 mod floor;
-mod agents;
 mod values;
 
 use super::document::Document;
