@@ -5,7 +5,7 @@
 //! another one at once, and what is kept are caches only: nothing has to be saved, and an answer depends on the view alone.
 
 use crate::Intent;
-use crate::goal_cache::{Answer, Areas, Key, LastUsed, Next, answer, rows_with, unreachable};
+use crate::goal_cache::{Answer, Areas, Key, LastUsed, Leg, answer, rows_with, unreachable};
 use crate::heading::{Target, goals, target, waits};
 use glam::{DVec2, Vec2};
 use rayon::prelude::*;
@@ -120,7 +120,7 @@ impl<R: Roadmap> ByGoal<R> {
             self.learn_trees(view, &[row]);
             next = self.next(view, row);
         }
-        Intent::new(next.unwrap_or(Next::Wait).velocity(view, row))
+        Intent::new(next.unwrap_or(Leg::Wait).velocity(view, row))
     }
 
     /// The shortest path between two places for a body of a radius.
@@ -170,25 +170,25 @@ impl<R: Roadmap> ByGoal<R> {
     }
 
     /// What a row does next; `None` where what it needs has not been worked out.
-    fn next(&self, view: View<'_>, row: usize) -> Option<Next> {
+    fn next(&self, view: View<'_>, row: usize) -> Option<Leg> {
         if waits(view, row) {
-            return Some(Next::Wait);
+            return Some(Leg::Wait);
         }
         let target = target(view, row);
         if view.walls.all().is_empty() {
-            return Some(Next::End(target.aim));
+            return Some(Leg::End(target.aim));
         }
         let key = Key::of(view, row);
         let roadmap = self.roadmap(key.radius)?;
         if roadmap.sees(view.position(row), &target) {
-            return Some(Next::End(target.aim));
+            return Some(Leg::End(target.aim));
         }
         let kept = self.trees.get(&key)?;
         kept.used.touch(self.now);
         Some(match roadmap.first_stop(&kept.tree, view.position(row)) {
-            Some(FirstStop { at, ends: true }) => Next::End(at),
-            Some(FirstStop { at, ends: false }) => Next::Through(at),
-            None => Next::Unreachable,
+            Some(FirstStop { at, ends: true }) => Leg::End(at),
+            Some(FirstStop { at, ends: false }) => Leg::Through(at),
+            None => Leg::Unreachable,
         })
     }
 

@@ -94,7 +94,7 @@ enum Following {
     /// Past a stop of its route, and on.
     Through(u32, Vec2),
     /// It needs a route, or looks for a better one.
-    Look,
+    Check,
 }
 
 impl MacroscaleModel for DynamicNavmesh {

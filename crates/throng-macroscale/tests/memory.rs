@@ -77,7 +77,9 @@ impl Macroscale for DetourPlanner {
 }
 
 /// A catalog: a line for each.
-const CATALOG: [(&str, fn() -> Box<dyn Macroscale>); 3] = [
+type Entry = (&'static str, fn() -> Box<dyn Macroscale>);
+
+const CATALOG: [Entry; 3] = [
     ("straight", crate::common::planner::<Straight>),
     ("navmesh", crate::common::planner::<Navmesh>),
     ("detour", crate::common::planner::<Detour>),

@@ -63,7 +63,7 @@ impl Game {
         }
         if step % 50 == 49 {
             let name = format!("crate {}", self.crates / 2);
-            if self.crates % 2 == 0 {
+            if self.crates.is_multiple_of(2) {
                 let at = Game::place(&mut draws);
                 self.crowd.add_obstacle(&name, &square(at.x, at.y, 3.0)).unwrap();
             } else {

@@ -66,7 +66,7 @@ fn a_river_is_crossed_over_stones_and_no_foot_is_wet() {
         let scenario = stones(seed, "footsteps");
         let mut walk = Walk::new(&scenario).until_the_end();
         walk.check_prints(&scenario);
-        let report = Report::new(&mut walk.simulation, &walk.metrics, std::time::Duration::from_secs(1));
+        let report = Report::new(&walk.simulation, &walk.metrics, std::time::Duration::from_secs(1));
         for outcome in expect::compare(&scenario.expect, &report) {
             assert!(outcome.holds(), "seed {seed}: {outcome}");
         }

@@ -19,7 +19,7 @@ fn solve(scenario: &Scenario) -> Report {
         simulation.step();
         metrics.observe(&simulation);
     }
-    let report = Report::new(&mut simulation, &metrics, std::time::Duration::from_secs(1));
+    let report = Report::new(&simulation, &metrics, std::time::Duration::from_secs(1));
     for outcome in expect::compare(&scenario.expect, &report) {
         assert!(outcome.holds(), "{}, seed {}: {outcome}", scenario.name, scenario.seed);
     }

@@ -200,8 +200,8 @@ impl Sweep {
     /// Builds a run and looks at the report it would give.
     fn check_run(&self, run: usize) -> anyhow::Result<(u64, Vec<Column>)> {
         let scenario = self.scenario(&self.grid.point(run))?;
-        let mut simulation = Simulation::with_threads(&scenario, 1)?;
-        let report = Report::new(&mut simulation, &Metrics::default(), Duration::ZERO);
+        let simulation = Simulation::with_threads(&scenario, 1)?;
+        let report = Report::new(&simulation, &Metrics::default(), Duration::ZERO);
         Ok((hash(&scenario), row::columns(&report)?))
     }
 
@@ -270,7 +270,7 @@ impl Sweep {
                 metrics.observe(simulation);
             }
         });
-        let report = Report::new(&mut simulation, &metrics, begin.elapsed());
+        let report = Report::new(&simulation, &metrics, begin.elapsed());
         match Ended::of(&simulation) {
             Ended::Interrupted => Ok(None),
             ended => row::row(&self.grid, &point, ended == Ended::Arrived, &report).map(Some),

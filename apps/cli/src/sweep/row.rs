@@ -170,7 +170,7 @@ mod tests {
             "format = 1\n[[agents]]\nname = \"{cohort}\"\nplace = {{ points = [[0, 0]] }}\ngoal = {{ point = [9, 0] }}"
         );
         let scenario = Scenario::parse(&text, "one.toml", None).unwrap();
-        Report::new(&mut Simulation::with_threads(&scenario, 1).unwrap(), &Metrics::default(), Duration::ZERO)
+        Report::new(&Simulation::with_threads(&scenario, 1).unwrap(), &Metrics::default(), Duration::ZERO)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How dense the crowd is and how it flows: a field that the mesoscale hands on within a step.
 
 use crate::CHUNK;
-use crate::space::{Blob, FOUR, Layout, Splat};
+use crate::space::{Blob, FOUR, RowGrid, Splat};
 use glam::{IVec2, Vec2};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -22,7 +22,7 @@ pub struct Flow {
     /// As what everybody counts.
     blob: Blob,
     /// By row four cells. Tiles are small: mostly people are further apart than a few cells.
-    layout: Layout<FlowCell, 4>,
+    layout: RowGrid<FlowCell, 4>,
     /// By row, with its velocity.
     splats: Vec<(Splat, Vec2)>,
 }
@@ -57,7 +57,7 @@ fn parts(value: f32) -> i32 {
 impl Flow {
     /// An empty one.
     pub fn new(side: f32, blob: Blob) -> Flow {
-        Flow { blob, layout: Layout::new(side), splats: Vec::new() }
+        Flow { blob, layout: RowGrid::new(side), splats: Vec::new() }
     }
 
     /// Side of a cell, m.

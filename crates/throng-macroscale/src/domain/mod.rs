@@ -8,7 +8,7 @@
 //! - [`space_time`]: Σ4, places, velocities and times, and bodies where they will be.
 //! - [`footstep`]: Σ5, bodies over their feet, and where feet can be put down.
 //!
-//! [`published`] holds where bodies will be, as far as they have said so.
+//! [`occupancy`] holds where bodies will be, as far as they have said so.
 
 pub mod dynamic_navmesh;
 pub mod footstep;

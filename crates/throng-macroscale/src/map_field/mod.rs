@@ -479,7 +479,7 @@ impl<'a> Navigator<'a> {
         {
             notes.requests.push(aware(Why::Congested));
         }
-        let change = (route.guide == Guide::Stops && stop != route.next).then_some(RouteChange::Leg(stop));
+        let change = (route.guide == Guide::Stops && stop != route.next).then_some(RouteChange::Next(stop));
         (walker.heading(route, stop), change)
     }
 

@@ -1,10 +1,10 @@
 //! # Visibility graph (He & van den Berg 2013, Meso-scale planning for multi-agent navigation)
 //! The paper takes a preferred velocity from any macroscale planner and uses a visibility graph in its experiments
 //! (section III), without saying how it is made; this one gives the shortest way for a body of the agent's radius. Its
-//! nodes lie around the corners of obstacles ([`nodes`]), its edges are the tangents between them that are clear of walls
-//! ([`space`](crate::space), [`graph`]). Trees of shortest ways are kept for each goal and radius ([`tree`]), and an agent heads for the
+//! nodes lie around the corners of obstacles (`nodes`), its edges are the tangents between them that are clear of walls
+//! (`space`, `graph`). Trees of shortest ways are kept for each goal and radius (`tree`), and an agent heads for the
 //! visible node with the least way over it. Where few want to the same goal, a tree reaches only as far as they need
-//! ([`search`]).
+//! (`search`).
 //!
 //! - Every step asks anew where an agent stands, so whoever was pushed off its way has another one at once, and what is
 //!   kept are caches only: nothing has to be saved, and the answer depends on the view alone.
@@ -24,7 +24,7 @@ mod sieve;
 mod tree;
 
 use crate::cached::Cached;
-use crate::goal_cache::{Answer, Areas, Key, Left, Next, answer, rows_with, unreachable};
+use crate::goal_cache::{Answer, Areas, Key, Left, Leg, answer, rows_with, unreachable};
 use crate::heading::{Target, goals, target, waits};
 use crate::space::Place;
 use crate::{Intent, Macroscale, MacroscaleModel};
@@ -77,7 +77,7 @@ const MOST_NARROW: usize = 3;
 struct Learned {
     key: Key,
     trees: Vec<Tree>,
-    answers: Vec<(usize, Next)>,
+    answers: Vec<(usize, Leg)>,
 }
 
 impl MacroscaleModel for VisibilityGraph {
@@ -160,12 +160,12 @@ impl Paths {
     }
 
     /// What a row does next, worked out where it is not known.
-    fn next_of(&mut self, view: View<'_>, row: usize) -> Next {
+    fn next_of(&mut self, view: View<'_>, row: usize) -> Leg {
         self.forget_what_changed(view);
         self.learn_graph(view.planned_radius(row), view);
         self.next(view, row).unwrap_or_else(|| {
             let mut answers = self.explore(view, Key::of(view, row), &[row]).answers;
-            answers.pop().map_or(Next::Unreachable, |(_, next)| next)
+            answers.pop().map_or(Leg::Unreachable, |(_, next)| next)
         })
     }
 
@@ -229,18 +229,18 @@ impl Paths {
     }
 
     /// What a row does next; `None` where what it needs has not been worked out.
-    fn next(&self, view: View<'_>, row: usize) -> Option<Next> {
+    fn next(&self, view: View<'_>, row: usize) -> Option<Leg> {
         if waits(view, row) {
-            return Some(Next::Wait);
+            return Some(Leg::Wait);
         }
         let target = target(view, row);
         if view.walls.all().is_empty() {
-            return Some(Next::End(target.aim));
+            return Some(Leg::End(target.aim));
         }
         let key = Key::of(view, row);
         let graph = self.graph(key.radius)?;
         if sees_goal(graph, view.position(row), &target) {
-            return Some(Next::End(target.aim));
+            return Some(Leg::End(target.aim));
         }
         let place = graph.space.place(view.position(row).as_dvec2());
         let (tree, stop) = self.known_stop(graph, key, &place)?;
@@ -377,11 +377,11 @@ impl Paths {
 }
 
 /// What an agent does whose first stop is known.
-fn towards(graph: &Graph, tree: &Tree, place: &Place, stop: Option<Stop>) -> Next {
-    let Some(stop) = stop else { return Next::Unreachable };
+fn towards(graph: &Graph, tree: &Tree, place: &Place, stop: Option<Stop>) -> Leg {
+    let Some(stop) = stop else { return Leg::Unreachable };
     let stop = tree.heading(graph, place, stop);
     let at = tree.at(graph, stop).as_vec2();
-    if tree.after(stop).is_none() { Next::End(at) } else { Next::Through(at) }
+    if tree.after(stop).is_none() { Leg::End(at) } else { Leg::Through(at) }
 }
 
 /// The whole way over a first stop.
