@@ -64,7 +64,7 @@ impl Walk {
 fn a_river_is_crossed_over_stones_and_no_foot_is_wet() {
     for seed in 1..=20 {
         let scenario = stones(seed, "footsteps");
-        let mut walk = Walk::new(&scenario).until_the_end();
+        let walk = Walk::new(&scenario).until_the_end();
         walk.check_prints(&scenario);
         let report = Report::new(&walk.simulation, &walk.metrics, std::time::Duration::from_secs(1));
         for outcome in expect::compare(&scenario.expect, &report) {
