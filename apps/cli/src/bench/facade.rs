@@ -15,6 +15,8 @@ pub struct Facade {
 
 /// Agents that leave, and as many that come, before a step.
 const CHURN: usize = 100;
+/// Steps of a round.
+const ROUND: usize = 5;
 
 impl Facade {
     pub fn new(crossing: &RandomCrossing, threads: usize) -> anyhow::Result<Facade> {
@@ -32,22 +34,32 @@ impl Facade {
         Ok(Facade { crowd, agents, goal: crossing.goal.clone() })
     }
 
-    /// What it costs that an agent comes or goes, ns, with all that it makes the next step do.
+    /// What it costs that an agent comes or goes, ns, with all that it makes the next steps do: rounds of steps with agents that
+    /// come and go beside rounds without.
     pub fn churn(&mut self, rounds: usize) -> anyhow::Result<f64> {
         let (mut quiet, mut busy) = (f64::INFINITY, f64::INFINITY);
         for round in 0..rounds {
-            quiet = quiet.min(self.run(1)?);
-            let begin = Instant::now();
+            self.run(2)?;
+            quiet = quiet.min(self.run(ROUND)? / ROUND as f64);
+            self.busy_steps(2, round)?;
+            busy = busy.min(self.busy_steps(ROUND, round)? / ROUND as f64);
+        }
+        Ok((busy - quiet).max(0.0) * 1e9 / (2 * CHURN) as f64)
+    }
+
+    /// Steps before each of which agents leave and as many come; the seconds that all of it took.
+    fn busy_steps(&mut self, steps: usize, round: usize) -> anyhow::Result<f64> {
+        let begin = Instant::now();
+        for step in 0..steps {
             for i in 0..CHURN {
-                let index = (round * CHURN + i) * 7919 % self.agents.len();
+                let index = ((round * ROUND + step) * CHURN + i) * 7919 % self.agents.len();
                 let place = self.crowd.position(self.agents[index])?;
                 self.crowd.despawn(self.agents[index])?;
                 self.agents[index] = self.crowd.spawn(agent(place, self.goal[index]))?;
             }
-            let edits = begin.elapsed().as_secs_f64();
-            busy = busy.min(edits + self.run(1)?);
+            self.crowd.step();
         }
-        Ok((busy - quiet).max(0.0) * 1e9 / (2 * CHURN) as f64)
+        Ok(begin.elapsed().as_secs_f64())
     }
 }
 

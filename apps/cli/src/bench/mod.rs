@@ -123,7 +123,7 @@ fn measure(args: &Args) -> anyhow::Result<Outcome> {
     outcome.findings = judge(&outcome.rows, outcome.skipped.first().map(String::as_str));
     if sizes(args).contains(&CHURNED) {
         let mut facade = facade::Facade::new(&RandomCrossing::new(CHURNED), 1)?;
-        let ns = facade.churn(if args.quick { 20 } else { 200 })?;
+        let ns = facade.churn(if args.quick { 5 } else { 40 })?;
         let name = format!("ns that a spawn or despawn costs among {CHURNED} agents");
         outcome.findings.push(Finding::new(name, ns, Side::AtMost, 1000.0));
     }

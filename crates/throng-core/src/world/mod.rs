@@ -152,6 +152,12 @@ pub struct World {
     /// Whether rows are in the order of the neighbour index.
     #[serde(skip)]
     sorted: bool,
+    /// Whether agents have come, gone or been moved from outside since the last commit.
+    #[serde(skip)]
+    edited: bool,
+    /// An index of rows that are not sorted, where somebody has asked what is near since they were last changed.
+    #[serde(skip)]
+    unsorted_index: OnceLock<(Cells, Vec<u32>)>,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -266,6 +272,8 @@ impl World {
             departures: Vec::new(),
             rows: OnceLock::new(),
             sorted: false,
+            edited: false,
+            unsorted_index: OnceLock::new(),
             scratch: Scratch::default(),
         }
     }
@@ -404,6 +412,8 @@ impl World {
     }
 
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
+    /// Where agents have come or gone before the step they are left as they are: more will come and go before the next one,
+    /// which sorts them first, and once is enough.
     /// The intents are those of the mesoscale, where there is one, for what it wants remembered.
     pub fn commit(&mut self, intents: Option<&mut Intents>, commands: &Commands, moves: &Moves) {
         self.step += 1;
@@ -418,13 +428,25 @@ impl World {
         let any_gone = self.take_moves(moves, commands);
         if any_gone {
             self.remove_gone();
+            self.rows.take();
         }
-        self.sort_rows();
+        if std::mem::take(&mut self.edited) {
+            self.place_movers();
+            self.lose_order();
+        } else {
+            self.sort_rows();
+        }
+    }
+
+    fn lose_order(&mut self) {
+        self.sorted = false;
+        self.unsorted_index.take();
     }
 
     /// Sorts rows in space and brings what is derived from the state up to date.
     pub fn sort_rows(&mut self) {
         self.rows.take();
+        self.unsorted_index.take();
         self.sorted = true;
         self.choose_cell_size();
         let Scratch { order, spare, .. } = &mut self.scratch;
@@ -578,7 +600,7 @@ impl World {
         self.fastest = self.fastest.max(agent.max_speed);
         self.widest = self.widest.max(agent.radius);
         self.agents.push(Agent { id, slot, ..agent });
-        self.sorted = false;
+        self.unsort();
         Some(slot)
     }
 
@@ -594,7 +616,7 @@ impl World {
                 rows[moved as usize] = row as u32;
             }
         }
-        self.sorted = false;
+        self.unsort();
     }
 
     /// The row of the agent that has a slot. The first question after a step costs a pass over all agents.
@@ -624,9 +646,31 @@ impl World {
         self.sorted
     }
 
+    /// Calls `visit` with all rows within a radius of a place, m, and others.
+    pub fn rows_near(&self, place: Vec2, radius: f32, mut visit: impl FnMut(usize)) {
+        if self.sorted {
+            self.cells.runs(place.x, place.y, radius, |from, to| {
+                (from..to).for_each(&mut visit);
+                radius
+            });
+            return;
+        }
+        let (cells, order) = self.unsorted_index.get_or_init(|| {
+            let (mut cells, mut order) = (Cells::default(), Vec::new());
+            let size = if self.cell_size > 0.0 { self.cell_size } else { self.furthest_look };
+            cells.sort(&self.agents.x, &self.agents.y, &self.agents.id, size, &mut order);
+            (cells, order)
+        });
+        cells.runs(place.x, place.y, radius, |from, to| {
+            order[from..to].iter().for_each(|&row| visit(row as usize));
+            radius
+        });
+    }
+
     /// Says that agents were moved from outside, so that rows are no longer sorted.
     pub fn unsort(&mut self) {
-        self.sorted = false;
+        self.edited = true;
+        self.lose_order();
     }
 
     /// Brings what others see of a row up to date, after a change from outside that left it where it is.

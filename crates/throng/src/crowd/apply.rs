@@ -28,6 +28,8 @@ pub(super) struct Pending {
     reach: bool,
 }
 
+/// A crowd without a map is kept relative to a multiple of this, m: single precision holds 30 µm half as far away.
+const ORIGINS_APART: f64 = 1024.0;
 /// A body that the caller moves keeps its velocity for so long, s.
 const KEEPS_VELOCITY: f64 = 10.0;
 
@@ -103,10 +105,10 @@ impl Crowd {
     fn let_come(&mut self, agent: &Agent) -> Result<AgentId, EditError> {
         self.has_cohort(agent.cohort)?;
         check_figures(agent)?;
-        let fresh = self.world.agents_ever() == 0 && self.floor.map.is_empty();
+        let fresh = self.free_origin && self.world.agents_ever() == 0;
         if fresh && is_within_reach(agent.position) {
-            // Nothing says where the crowd is going to be: around its first agent.
-            self.world.origin = agent.position.round();
+            // Nothing says where the crowd is going to be: around its first agent, and around zero where that is not far.
+            self.world.origin = (agent.position / ORIGINS_APART).round() * ORIGINS_APART;
         }
         let origin = self.world.origin;
         self.floor.check_free("position", agent.position, origin)?;

@@ -103,7 +103,7 @@ impl Builder {
         Builder { threads: Some(threads), ..self }
     }
 
-    /// The place that positions are kept relative to. Default: the middle of the map, or the first agent.
+    /// The place that positions are kept relative to. Default: the middle of the map; without one, near the first agent.
     pub fn origin(self, origin: impl Into<DVec2>) -> Builder {
         Builder { origin: Some(origin.into()), ..self }
     }
@@ -221,6 +221,7 @@ impl Builder {
         cohorts.iter().try_for_each(check_cohort)?;
         self.models.cohorts = cohorts.iter().map(|cohort| cohort.models.clone()).collect();
         check_settings(&self.models)?;
+        let free_origin = self.origin.is_none() && self.map.is_empty();
         let origin = self.origin.unwrap_or_else(|| middle(&self.map));
         let mut world = World::new(origin, self.dt);
         world.seed = self.seed;
@@ -234,6 +235,7 @@ impl Builder {
             return Err(EditError::NothingLeft("all of them together".into()).into());
         }
         let mut crowd = Crowd::around(world, self.models, stages, floor, pool);
+        crowd.free_origin = free_origin;
         for cohort in cohorts {
             crowd.join_cohort(cohort);
         }
@@ -267,6 +269,7 @@ impl Crowd {
             movers: (Vec::new(), 0),
             pending: Pending::default(),
             unreachable: Vec::new(),
+            free_origin: false,
             // A number of no meaning: handles of two crowds are told apart by it.
             tag: RandomState::new().hash_one(0) as u32,
             dt,

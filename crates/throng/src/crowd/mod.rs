@@ -70,6 +70,8 @@ pub struct Crowd {
     pending: Pending,
     /// Ids of agents whose goals could not be reached in the last step. Kept, so that a loaded crowd knows it too.
     unreachable: Vec<u32>,
+    /// Whether nothing has said yet where the crowd is going to be.
+    free_origin: bool,
     /// Tells its handles from those of others.
     tag: u32,
     /// Length of a step where the caller gives none, s.

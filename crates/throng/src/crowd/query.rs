@@ -120,21 +120,14 @@ impl Crowd {
         let (place, radius) = (local(place.into(), self.world.origin), radius as f32);
         let mut found: Vec<(f32, u32, u32)> = Vec::new();
         let agents = &self.world.agents;
-        let mut test = |row: usize| {
+        // Nothing is near a place that is no number, and all are within a radius that is endless.
+        let radius = if place.is_finite() { radius.clamp(0.0, f32::MAX) } else { return Vec::new() };
+        self.world.rows_near(place, radius, |row| {
             let distance = place.distance_squared(Vec2::new(agents.x[row], agents.y[row]));
             if distance <= radius * radius {
                 found.push((distance, agents.id[row], agents.slot[row]));
             }
-        };
-        // Between a change and the next step the index is not up to date.
-        if self.world.is_sorted() && radius.is_finite() {
-            self.world.view().cells.runs(place.x, place.y, radius, |from, to| {
-                (from..to).for_each(&mut test);
-                radius
-            });
-        } else {
-            (0..agents.len()).for_each(test);
-        }
+        });
         found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         found.into_iter().map(|(_, _, slot)| self.handle(slot)).collect()
     }

@@ -24,6 +24,7 @@ struct Saved {
     movers: (Vec<u32>, u32),
     pending: Pending,
     unreachable: Vec<u32>,
+    free_origin: bool,
     tag: u32,
     dt: f64,
     log: Option<EditLog>,
@@ -66,6 +67,7 @@ impl Crowd {
             movers: self.movers.clone(),
             pending: self.pending.clone(),
             unreachable: self.unreachable.clone(),
+            free_origin: self.free_origin,
             tag: self.tag,
             dt: self.dt,
             log: self.log.clone(),
@@ -104,6 +106,7 @@ impl Crowd {
         (crowd.tag, crowd.dt, crowd.log) = (saved.tag, saved.dt, saved.log);
         // After the crowd is set up: what that leaves to be done has been done before it was saved.
         (crowd.pending, crowd.unreachable) = (saved.pending, saved.unreachable);
+        crowd.free_origin = saved.free_origin;
         Ok(crowd)
     }
 }
