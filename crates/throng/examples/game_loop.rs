@@ -36,6 +36,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         // Here a game would draw `crowd.agents()`.
     }
     println!("{came} came, {left} reached their goals and left, {} are on their way", crowd.len());
-    assert!(left > 60, "the crowd flows");
     Ok(())
 }
