@@ -67,7 +67,10 @@ impl Crowd {
             Edit::AddCohort(cohort) => self.let_cohort_come(cohort).map(Made::Cohort),
             Edit::Retarget { cohort, goal } => self.change_goals(cohort, goal).map(done),
             Edit::AddObstacle { name, ring } => {
-                self.change_floor(self.floor.with_obstacle(&name, ring)?);
+                let first = ring.first().copied();
+                let floor = self.floor.with_obstacle(&name, ring)?;
+                first.into_iter().for_each(|corner| self.choose_origin(corner));
+                self.change_floor(floor);
                 Ok(Made::Nothing)
             }
             Edit::RemoveObstacle { name } => {
@@ -105,17 +108,20 @@ impl Crowd {
     fn let_come(&mut self, agent: &Agent) -> Result<AgentId, EditError> {
         self.has_cohort(agent.cohort)?;
         check_figures(agent)?;
-        let fresh = self.free_origin && self.world.agents_ever() == 0;
-        if fresh && is_within_reach(agent.position) {
-            // Nothing says where the crowd is going to be: around its first agent, and around zero where that is not far.
-            self.world.origin = (agent.position / ORIGINS_APART).round() * ORIGINS_APART;
-        }
-        let origin = self.world.origin;
-        self.floor.check_free("position", agent.position, origin)?;
+        self.floor.check_free("position", agent.position, self.world.origin)?;
         if let Some(goal) = agent.goal {
             check_place("goal", goal)?;
         }
+        self.choose_origin(agent.position);
         self.join(agent)
+    }
+
+    /// Where nothing has said yet where the crowd is going to be: around the first place that anything has, and around zero
+    /// where that is not far. Before anything is kept relative to it.
+    fn choose_origin(&mut self, place: DVec2) {
+        if std::mem::take(&mut self.free_origin) {
+            self.world.origin = (place / ORIGINS_APART).round() * ORIGINS_APART;
+        }
     }
 
     /// Takes in agents that were checked before.
@@ -282,6 +288,7 @@ impl Crowd {
 
     /// Takes in a cohort that was checked, and whose models are there.
     pub(super) fn join_cohort(&mut self, cohort: Cohort) -> CohortId {
+        cohort.area.iter().flatten().take(1).for_each(|&corner| self.choose_origin(corner));
         let (id, origin) = (self.world.cohorts.len() as u16, self.world.origin);
         let area = |ring: Vec<DVec2>| ring.into_iter().map(|corner| local(corner, origin)).collect();
         self.world.cohorts.push(world::Cohort {
@@ -408,6 +415,7 @@ impl Crowd {
                 if path.is_empty() || !rises || !path.iter().all(is_sane) {
                     return Err(EditError::BadPath);
                 }
+                self.choose_origin(path[0].1);
                 path.iter().map(|&(time, place)| (time, local(place, self.world.origin))).collect()
             }
         };
@@ -426,9 +434,10 @@ impl Crowd {
     }
 
     /// Where a body that the caller moves will be.
-    fn driven(&self, position: DVec2, velocity: DVec2) -> Result<Vec<(f64, Vec2)>, EditError> {
+    fn driven(&mut self, position: DVec2, velocity: DVec2) -> Result<Vec<(f64, Vec2)>, EditError> {
         check_place("position", position)?;
         check_velocity(velocity)?;
+        self.choose_origin(position);
         let (now, place) = (self.world.time(), |at: DVec2| local(at, self.world.origin));
         let then = position + velocity * KEEPS_VELOCITY;
         Ok(vec![(now, place(position)), (now + KEEPS_VELOCITY, place(then))])

@@ -221,7 +221,7 @@ impl Builder {
         cohorts.iter().try_for_each(check_cohort)?;
         self.models.cohorts = cohorts.iter().map(|cohort| cohort.models.clone()).collect();
         check_settings(&self.models)?;
-        let free_origin = self.origin.is_none() && self.map.is_empty();
+        let free_origin = self.origin.is_none() && self.map.is_empty() && self.links.is_empty();
         let origin = self.origin.unwrap_or_else(|| middle(&self.map));
         let mut world = World::new(origin, self.dt);
         world.seed = self.seed;
