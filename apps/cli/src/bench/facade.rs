@@ -34,33 +34,41 @@ impl Facade {
         Ok(Facade { crowd, agents, goal: crossing.goal.clone() })
     }
 
-    /// What it costs that an agent comes or goes, ns, with all that it makes the next steps do: rounds of steps with agents that
-    /// come and go beside rounds without.
+    /// What it costs that an agent comes or goes, ns, with all that it makes the next step do: steps with agents that come and
+    /// go beside steps without. A lower quartile each, because a mean would measure what else the machine does.
     pub fn churn(&mut self, rounds: usize) -> anyhow::Result<f64> {
-        let (mut quiet, mut busy) = (f64::INFINITY, f64::INFINITY);
+        let (mut quiet, mut busy) = (Vec::new(), Vec::new());
         for round in 0..rounds {
             self.run(2)?;
-            quiet = quiet.min(self.run(ROUND)? / ROUND as f64);
-            self.busy_steps(2, round)?;
-            busy = busy.min(self.busy_steps(ROUND, round)? / ROUND as f64);
+            for _ in 0..ROUND {
+                quiet.push(self.run(1)?);
+            }
+            self.busy_step(round * (ROUND + 1))?;
+            for step in 1..=ROUND {
+                busy.push(self.busy_step(round * (ROUND + 1) + step)?);
+            }
         }
+        let [quiet, busy] = [quiet, busy].map(lower_quartile);
         Ok((busy - quiet).max(0.0) * 1e9 / (2 * CHURN) as f64)
     }
 
-    /// Steps before each of which agents leave and as many come; the seconds that all of it took.
-    fn busy_steps(&mut self, steps: usize, round: usize) -> anyhow::Result<f64> {
+    /// A step before which agents leave and as many come; the seconds that all of it took.
+    fn busy_step(&mut self, number: usize) -> anyhow::Result<f64> {
         let begin = Instant::now();
-        for step in 0..steps {
-            for i in 0..CHURN {
-                let index = ((round * ROUND + step) * CHURN + i) * 7919 % self.agents.len();
-                let place = self.crowd.position(self.agents[index])?;
-                self.crowd.despawn(self.agents[index])?;
-                self.agents[index] = self.crowd.spawn(agent(place, self.goal[index]))?;
-            }
-            self.crowd.step();
+        for i in 0..CHURN {
+            let index = (number * CHURN + i) * 7919 % self.agents.len();
+            let place = self.crowd.position(self.agents[index])?;
+            self.crowd.despawn(self.agents[index])?;
+            self.agents[index] = self.crowd.spawn(agent(place, self.goal[index]))?;
         }
+        self.crowd.step();
         Ok(begin.elapsed().as_secs_f64())
     }
+}
+
+fn lower_quartile(mut seconds: Vec<f64>) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 4]
 }
 
 fn agent(position: DVec2, goal: DVec2) -> Agent {
