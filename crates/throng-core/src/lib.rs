@@ -1,6 +1,7 @@
 //! Data and geometry of `throng`. No paper's algorithm lives here.
 
 mod draw;
+pub mod few;
 pub mod geom;
 pub mod handover;
 pub mod memory;
