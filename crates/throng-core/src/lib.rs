@@ -5,8 +5,10 @@ pub mod few;
 pub mod geom;
 pub mod handover;
 pub mod memory;
+pub mod parallel;
 pub mod params;
 pub mod rng;
+pub mod simd;
 pub mod space;
 pub mod world;
 
