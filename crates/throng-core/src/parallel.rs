@@ -132,10 +132,8 @@ pub fn map<R: Send>(size: usize, count: usize, work: &(dyn Fn(usize) -> R + Sync
         }
     });
     let mut made = Vec::with_capacity(count);
-    for slot in slots {
-        if let Some(value) = slot {
-            made.push(value);
-        }
+    for value in slots.into_iter().flatten() {
+        made.push(value);
     }
     made
 }
