@@ -8,9 +8,9 @@ use crate::Intent;
 use crate::goal_cache::{Answer, Areas, Key, LastUsed, Leg, answer, rows_with, unreachable};
 use crate::heading::{Target, goals, target, waits};
 use glam::{DVec2, Vec2};
-use rayon::prelude::*;
 use std::collections::HashMap;
 use throng_core::handover::Intents;
+use throng_core::parallel;
 use throng_core::space::Wall;
 use throng_core::world::View;
 
@@ -217,12 +217,13 @@ impl<R: Roadmap> ByGoal<R> {
         missing.sort_unstable();
         missing.dedup_by_key(|(key, _)| *key);
         missing.truncate(self.evict(&missing));
-        let tree = |&(key, row): &(Key, usize)| {
+        let tree = |i: usize| {
+            let (key, row) = missing[i];
             let tree = self.roadmap(key.radius)?.tree(goals(view, row));
             Some((key, Kept { tree, used: LastUsed::default() }))
         };
-        let trees: Vec<(Key, Kept<R::Tree>)> = missing.par_iter().filter_map(tree).collect();
-        self.trees.extend(trees);
+        let trees = parallel::map(1, missing.len(), &tree);
+        self.trees.extend(trees.into_iter().flatten());
     }
 
     /// Forgets trees where new ones would be too many. Returns for how many of them there is room, one at least.

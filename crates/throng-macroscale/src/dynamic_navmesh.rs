@@ -21,11 +21,11 @@ use crate::route::{Guide, Route, RouteChange, Routes};
 use crate::search::{Aim, Astar, Budget};
 use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::{DVec2, Vec2};
-use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::inside_ring;
 use throng_core::handover::Intents;
 use throng_core::memory::Remember;
+use throng_core::parallel::{self, for_chunks};
 use throng_core::world::{Status, View};
 
 throng_core::params! {
@@ -181,8 +181,12 @@ impl DynamicNavmeshPlanner {
         let maps = self.maps.get_mut();
         maps.learn(view, self.params.all.polygon.into());
         let navigator = Navigator { params: &self.params, maps, routes: &self.routes };
-        let rows = (0..view.agents.len()).into_par_iter().with_min_len(CHUNK);
-        rows.map(|row| navigator.next(view, row)).collect_into_vec(&mut self.next);
+        self.next.resize(view.agents.len(), Following::Check);
+        for_chunks(CHUNK, &mut self.next[..], &|chunk, next| {
+            for (i, next) in next.iter_mut().enumerate() {
+                *next = navigator.next(view, chunk * CHUNK + i);
+            }
+        });
         for (row, &next) in self.next.iter().enumerate() {
             let slot = view.agents.slot[row];
             if let Following::Through(stop, _) = next
@@ -208,8 +212,7 @@ impl DynamicNavmeshPlanner {
                 continue;
             }
             let forecast = navigator.forecast(view, &map.fine);
-            let found: Vec<Option<Vec<Vec2>>> =
-                alike.par_iter().map(|&row| navigator.search(view, row, &forecast)).collect();
+            let found = parallel::map(1, alike.len(), &|i| navigator.search(view, alike[i], &forecast));
             for (row, stops) in alike.into_iter().zip(found) {
                 let to = match stops {
                     Some(stops) => {

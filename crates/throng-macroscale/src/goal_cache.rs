@@ -2,10 +2,10 @@
 
 use crate::heading::{GoalKey, goal_key, through, to_end};
 use glam::Vec2;
-use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use throng_core::CHUNK;
 use throng_core::handover::Intents;
+use throng_core::parallel::for_chunks;
 use throng_core::world::View;
 
 /// Whom a tree is for. Radii and goals are told apart by their bits.
@@ -115,13 +115,9 @@ pub(crate) fn answer(
     out: &mut Intents,
     next: impl Fn(usize) -> Option<Leg> + Sync,
 ) -> Left {
-    let columns = (
-        out.vx.par_chunks_mut(CHUNK),
-        out.vy.par_chunks_mut(CHUNK),
-        out.aim.par_chunks_mut(CHUNK),
-        answers.par_chunks_mut(CHUNK),
-    );
-    let left = columns.into_par_iter().enumerate().map(|(chunk, (vx, vy, aim, answers))| {
+    let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.aim[..], answers);
+    let (open, unreachable) = (AtomicBool::new(false), AtomicBool::new(false));
+    for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, answers)| {
         let mut left = Left::default();
         for (i, answer) in answers.iter_mut().enumerate().filter(|(_, answer)| **answer == Answer::Open) {
             let row = chunk * CHUNK + i;
@@ -131,10 +127,10 @@ pub(crate) fn answer(
             }
             left.unreachable |= *answer == Answer::Unreachable;
         }
-        left
+        open.fetch_or(left.open, Ordering::Relaxed);
+        unreachable.fetch_or(left.unreachable, Ordering::Relaxed);
     });
-    let both = |a: Left, b: Left| Left { open: a.open | b.open, unreachable: a.unreachable | b.unreachable };
-    left.reduce(Left::default, both)
+    Left { open: open.into_inner(), unreachable: unreachable.into_inner() }
 }
 
 /// The rows of an answer.

@@ -7,6 +7,7 @@ mod corners;
 pub mod domain;
 pub mod dynamic_navmesh;
 mod goal_cache;
+mod hash;
 mod heading;
 pub mod map_field;
 pub mod multi_domain;

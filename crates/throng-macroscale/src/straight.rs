@@ -4,9 +4,9 @@
 use crate::heading::{target, to_end, waits};
 use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::Vec2;
-use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::handover::Intents;
+use throng_core::parallel::for_chunks;
 use throng_core::world::View;
 
 throng_core::params! {
@@ -27,9 +27,8 @@ impl MacroscaleModel for Straight {
 
 impl Macroscale for StraightPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
-        let columns =
-            (out.vx.par_chunks_mut(CHUNK), out.vy.par_chunks_mut(CHUNK), out.aim.par_chunks_mut(CHUNK));
-        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim))| {
+        let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.aim[..]);
+        for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim)| {
             for (i, aim) in aim.iter_mut().enumerate() {
                 let row = chunk * CHUNK + i;
                 *aim = target(view, row).aim;

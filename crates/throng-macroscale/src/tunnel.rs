@@ -18,6 +18,7 @@
 use crate::domain::Placed;
 use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Effort, Settings, Status};
 use glam::DVec2;
+use std::fmt::Debug;
 use std::hash::Hash;
 use throng_core::geom::double::length;
 
@@ -165,14 +166,14 @@ impl Tunnel {
 
 /// A domain as it looks from inside a tunnel.
 #[derive(Debug)]
-pub struct Within<'a, D> {
+pub struct Within<'a, D: ?Sized> {
     /// What is outside as well.
     pub domain: &'a D,
     /// What is inside.
     pub tunnel: &'a Tunnel,
 }
 
-impl<D: Placed> Within<'_, D> {
+impl<D: Placed + ?Sized> Within<'_, D> {
     fn holds(&self, state: D::State) -> bool {
         let Some(place) = self.domain.place_of(state) else { return true };
         self.tunnel.holds(place, self.domain.time_of(state))
@@ -193,7 +194,7 @@ impl<D: Placed> Within<'_, D> {
     }
 }
 
-impl<D: Placed> Domain for Within<'_, D> {
+impl<D: Placed + ?Sized> Domain for Within<'_, D> {
     type State = D::State;
 
     fn successors(&self, state: D::State, out: &mut Vec<(D::State, f32)>) {
@@ -262,7 +263,7 @@ const WIDEST: f64 = 8.0;
 /// Expansions without a plan after which a tunnel of the first width is too narrow.
 const PATIENCE: u64 = 500;
 
-impl<S: Copy + Eq + Hash> Guided<S> {
+impl<S: Copy + Eq + Hash + Debug> Guided<S> {
     /// A search from roots towards an aim, in a tunnel. Its width is the one at the first inflation.
     pub fn new(settings: Settings, aim: Aim<S>, roots: &[S], tunnel: Tunnel) -> Guided<S> {
         let (search, narrowest) = (AnytimeDynamicAstar::new(settings, aim, roots), tunnel.width);
@@ -291,7 +292,7 @@ impl<S: Copy + Eq + Hash> Guided<S> {
 
     /// Finds a plan, or a better one, and widens the tunnel where it holds none. Of bounds it is only said what holds for
     /// plans inside.
-    pub fn improve<D: Placed<State = S>>(&mut self, domain: &D, budget: Budget) -> Status {
+    pub fn improve(&mut self, domain: &dyn Placed<State = S>, budget: Budget) -> Status {
         let mut left = budget.count();
         if std::mem::take(&mut self.outgrown) {
             let next = self.next_inflation();
@@ -320,7 +321,7 @@ impl<S: Copy + Eq + Hash> Guided<S> {
     }
 
     /// The states of the plan in the direction of travel, and its cost.
-    pub fn path<D: Placed<State = S>>(&mut self, domain: &D, out: &mut Vec<S>) -> Option<f32> {
+    pub fn path(&mut self, domain: &dyn Placed<State = S>, out: &mut Vec<S>) -> Option<f32> {
         let found = self.search.path(&Within { domain, tunnel: &self.tunnel }, out);
         if found.is_some() || self.kept.is_empty() {
             return found;
@@ -332,7 +333,7 @@ impl<S: Copy + Eq + Hash> Guided<S> {
 
     /// Another plan guides from now on. What is known of states that stay inside is kept, unless all has to be looked at
     /// again to find out.
-    pub fn set_line<D: Placed<State = S>>(&mut self, domain: &D, line: Line) {
+    pub fn set_line(&mut self, domain: &dyn Placed<State = S>, line: Line) {
         let tunnel = Tunnel { line, ..self.tunnel.clone() };
         self.change(domain, tunnel, self.search.inflation());
     }
@@ -343,7 +344,7 @@ impl<S: Copy + Eq + Hash> Guided<S> {
     }
 
     /// Steps of states have changed. States are those with other outgoing edges.
-    pub fn edges_changed<D: Placed<State = S>>(&mut self, domain: &D, states: &[S]) {
+    pub fn edges_changed(&mut self, domain: &dyn Placed<State = S>, states: &[S]) {
         self.search.edges_changed(&Within { domain, tunnel: &self.tunnel }, states);
     }
 
@@ -380,7 +381,7 @@ impl<S: Copy + Eq + Hash> Guided<S> {
         Tunnel { width, ..self.tunnel.clone() }
     }
 
-    fn widen<D: Placed<State = S>>(&mut self, domain: &D) {
+    fn widen(&mut self, domain: &dyn Placed<State = S>) {
         self.wider *= 2.0;
         self.since = 0;
         self.change(domain, self.width_at(self.search.inflation()), self.settings.inflation);
@@ -388,7 +389,7 @@ impl<S: Copy + Eq + Hash> Guided<S> {
 
     /// Hands a changed tunnel on: tells the search of states that came in or went out and of all that can step there, or
     /// begins anew at an inflation where that is cheaper.
-    fn change<D: Placed<State = S>>(&mut self, domain: &D, tunnel: Tunnel, inflation: f32) {
+    fn change(&mut self, domain: &dyn Placed<State = S>, tunnel: Tunnel, inflation: f32) {
         let before = std::mem::replace(&mut self.tunnel, tunnel);
         if before == self.tunnel {
             return;
@@ -417,7 +418,7 @@ impl<S: Copy + Eq + Hash> Guided<S> {
     }
 
     /// The plan that was found is kept until there is another.
-    fn begin_anew<D: Placed<State = S>>(&mut self, domain: &D, before: &Tunnel, inflation: f32) {
+    fn begin_anew(&mut self, domain: &dyn Placed<State = S>, before: &Tunnel, inflation: f32) {
         let mut plan = Vec::new();
         if self.search.path(&Within { domain, tunnel: before }, &mut plan).is_some() {
             self.kept = plan;
@@ -430,7 +431,7 @@ impl<S: Copy + Eq + Hash> Guided<S> {
 }
 
 /// What a plan costs; `None` where it cannot be gone any more.
-fn cost_of<D: Domain>(domain: &D, plan: &[D::State]) -> Option<f32> {
+fn cost_of<D: Domain + ?Sized>(domain: &D, plan: &[D::State]) -> Option<f32> {
     let mut edges = Vec::new();
     let mut cost = 0.0;
     for pair in plan.windows(2) {
@@ -443,7 +444,7 @@ fn cost_of<D: Domain>(domain: &D, plan: &[D::State]) -> Option<f32> {
     Some(cost)
 }
 
-impl<D: Placed> Within<'_, D> {
+impl<D: Placed + ?Sized> Within<'_, D> {
     /// Whether no step leads out of the tunnel from here.
     fn is_deep(&self, state: D::State) -> bool {
         let Some(place) = self.domain.place_of(state) else { return false };

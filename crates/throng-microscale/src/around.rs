@@ -3,9 +3,9 @@
 use crate::models::Perception;
 use crate::patience::YIELD;
 use crate::velocity_obstacle::{Cones, Planes};
-use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
+use throng_core::few::Few;
 use throng_core::handover::{Intents, Near};
 use throng_core::space::{
     ARRIVED, Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, impatience, nearest,
@@ -192,7 +192,7 @@ pub struct Around {
     /// Who is near.
     pub others: Others,
     /// Walls that face the agent, nearest first.
-    pub walls: ArrayVec<Wall, MAX_WALLS>,
+    pub walls: Few<Wall, MAX_WALLS>,
     /// Half-planes that a choice was made from.
     pub planes: Planes,
     /// Memory of the linear program's dense case.
@@ -221,7 +221,7 @@ impl Default for Around {
                 arrived_rate: NONE,
                 row: [0; MAX_OTHERS],
             },
-            walls: ArrayVec::new(),
+            walls: Few::new(),
             planes: Planes::default(),
             projected: Planes::default(),
             cones: Cones::new(),

@@ -2,13 +2,14 @@
 
 use crate::around::{Around, Ego, Reach};
 use crate::patience::Patience;
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd};
 use glam::Vec2;
-use rayon::prelude::*;
 use std::cell::RefCell;
 use std::slice::from_mut;
 use throng_core::CHUNK;
+use throng_core::dispatch;
 use throng_core::handover::{Commands, Intents, Mates, Near};
+use throng_core::parallel::for_chunks;
 use throng_core::params::Params;
 use throng_core::world::View;
 
@@ -102,13 +103,8 @@ pub struct Local<M> {
 impl<M: LocalModel> Microscale for Local<M> {
     fn run(&self, view: View<'_>, rows: Rows<'_>, input: &Intents, out: &mut Commands) {
         let level = Level::new();
-        let columns = (
-            out.vx.par_chunks_mut(CHUNK),
-            out.vy.par_chunks_mut(CHUNK),
-            out.frustration.par_chunks_mut(CHUNK),
-            out.near.par_chunks_mut(CHUNK),
-        );
-        columns.into_par_iter().enumerate().for_each(|(chunk, out)| {
+        let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.frustration[..], &mut out.near[..]);
+        for_chunks(CHUNK, columns, &|chunk, out| {
             AROUND.with_borrow_mut(|around| {
                 around.forget_candidates();
                 choose_chunk(level, self, view, rows, input, chunk * CHUNK, around, out);

@@ -12,11 +12,11 @@
 
 use crate::Motion;
 use glam::{DVec2, Vec2};
-use rayon::prelude::*;
 use std::f64::consts::FRAC_1_SQRT_2;
 use throng_core::CHUNK;
 use throng_core::geom::at_most;
 use throng_core::handover::{Commands, Moves};
+use throng_core::parallel::for_chunks;
 use throng_core::world::{Footprint, Footstep, Gait, Legs, ON_TIME, PERIODS, Side, View};
 
 throng_core::params! {
@@ -62,14 +62,9 @@ impl Motion for Footsteps {
     fn run(&mut self, view: View<'_>, input: &Commands, out: &mut Moves) {
         let legs = self.legs();
         out.feet.resize(view.agents.len(), None);
-        let columns = (
-            out.x.par_chunks_mut(CHUNK),
-            out.y.par_chunks_mut(CHUNK),
-            out.vx.par_chunks_mut(CHUNK),
-            out.vy.par_chunks_mut(CHUNK),
-            out.feet.par_chunks_mut(CHUNK),
-        );
-        columns.into_par_iter().enumerate().for_each(|(chunk, (x, y, vx, vy, feet))| {
+        let Moves { x, y, vx, vy, feet, .. } = out;
+        let columns = (&mut x[..], &mut y[..], &mut vx[..], &mut vy[..], &mut feet[..]);
+        for_chunks(CHUNK, columns, &|chunk, (x, y, vx, vy, feet)| {
             for i in 0..x.len() {
                 let row = chunk * CHUNK + i;
                 let planned = input.footstep.get(row).copied().flatten();

@@ -2,10 +2,10 @@
 
 use crate::Motion;
 use glam::Vec2;
-use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::at_most;
 use throng_core::handover::{Commands, Moves};
+use throng_core::parallel::for_chunks;
 use throng_core::world::View;
 
 throng_core::params! {
@@ -36,13 +36,8 @@ impl Motion for AccelerationLimited {
 }
 
 fn advance(view: View<'_>, input: &Commands, out: &mut Moves, change: impl Fn(Vec2, Vec2) -> Vec2 + Sync) {
-    let columns = (
-        out.x.par_chunks_mut(CHUNK),
-        out.y.par_chunks_mut(CHUNK),
-        out.vx.par_chunks_mut(CHUNK),
-        out.vy.par_chunks_mut(CHUNK),
-    );
-    columns.into_par_iter().enumerate().for_each(|(chunk, (x, y, vx, vy))| {
+    let columns = (&mut out.x[..], &mut out.y[..], &mut out.vx[..], &mut out.vy[..]);
+    for_chunks(CHUNK, columns, &|chunk, (x, y, vx, vy)| {
         for i in 0..x.len() {
             let row = chunk * CHUNK + i;
             let chosen = at_most(Vec2::new(input.vx[row], input.vy[row]), view.agents.max_speed[row]);

@@ -2,10 +2,10 @@
 //! Local models keep away from walls as long as they can; this is what holds when they cannot.
 
 use glam::Vec2;
-use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::{at_most, det, left, unit_or};
 use throng_core::handover::{Commands, Moves};
+use throng_core::parallel::for_chunks;
 use throng_core::space::Wall;
 use throng_core::world::View;
 
@@ -14,13 +14,8 @@ pub(crate) fn hold(view: View<'_>, commands: &Commands, moves: &mut Moves) {
     if view.walls.all().is_empty() {
         return;
     }
-    let columns = (
-        moves.x.par_chunks_mut(CHUNK),
-        moves.y.par_chunks_mut(CHUNK),
-        moves.vx.par_chunks_mut(CHUNK),
-        moves.vy.par_chunks_mut(CHUNK),
-    );
-    columns.into_par_iter().enumerate().for_each(|(chunk, (x, y, vx, vy))| {
+    let columns = (&mut moves.x[..], &mut moves.y[..], &mut moves.vx[..], &mut moves.vy[..]);
+    for_chunks(CHUNK, columns, &|chunk, (x, y, vx, vy)| {
         for i in 0..x.len() {
             let row = chunk * CHUNK + i;
             if commands.airborne[row] {

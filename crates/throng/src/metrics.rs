@@ -1,10 +1,12 @@
 //! What a run is measured by.
 
 use crate::crowd::Crowd;
-use fearless_simd::{Level, Simd, dispatch};
-use rayon::prelude::*;
+use fearless_simd::{Level, Simd};
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
 use throng_core::CHUNK;
+use throng_core::dispatch;
+use throng_core::parallel::for_chunks;
 use throng_core::space::{Candidates, rows_within};
 use throng_core::world::View;
 
@@ -60,12 +62,14 @@ impl Metrics {
 /// Pairs of agents, and agents and scripted bodies, that overlap now.
 pub(crate) fn overlaps(view: View<'_>) -> Overlaps {
     let level = Level::new();
-    let chunks = view.agents.len().div_ceil(CHUNK);
-    let of_chunk = |chunk: usize| {
-        let rows = chunk * CHUNK..((chunk + 1) * CHUNK).min(view.agents.len());
-        dispatch!(level, simd => overlaps_of(simd, view, rows.clone()))
-    };
-    (0..chunks).into_par_iter().map(of_chunk).reduce(Overlaps::default, Overlaps::and)
+    // Counts and a greatest depth, which are the same in any order.
+    let all = Mutex::new(Overlaps::default());
+    for_chunks(CHUNK, 0..view.agents.len(), &|_, rows| {
+        let found = dispatch!(level, simd => overlaps_of(simd, view, rows.clone()));
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        *all = all.and(found);
+    });
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[inline(always)]

@@ -17,7 +17,7 @@ pub const SLACK: f32 = 1e-4;
 pub const MOST_CONES: usize = 96;
 
 /// Forbidden velocities: what lies between two sides. A half-plane where they are opposite.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cone {
     /// Where the sides meet, m/s.
     pub apex: Vec2,
@@ -36,7 +36,7 @@ impl Cone {
 }
 
 /// A line; permitted is what lies on it or to its left.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Line {
     /// A point on it.
     pub point: Vec2,

@@ -2,6 +2,7 @@
 
 mod cone;
 pub mod double;
+pub mod overlay;
 mod pendulum;
 mod timed;
 

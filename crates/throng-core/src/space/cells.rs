@@ -5,8 +5,8 @@
 //! agent a thousand kilometres away costs nothing.
 
 use super::Body;
+use crate::parallel::{for_chunks, join};
 use crate::world::Agents;
-use rayon::prelude::*;
 
 /// A neighbour index. Rows of the agents' columns must be in [`Cells::sort`]'s order.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +54,8 @@ impl Cells {
         self.x[agents.len()..].fill(PADDING);
         self.bodies.resize(agents.len(), Body::default());
         const C: usize = crate::CHUNK * 4;
-        let places = self.x.par_chunks_mut(C).zip(self.y.par_chunks_mut(C));
-        self.bodies.par_chunks_mut(C).zip(places).enumerate().for_each(|(chunk, (bodies, (x, y)))| {
+        let columns = (&mut self.bodies[..], &mut self.x[..], &mut self.y[..]);
+        for_chunks(C, columns, &|chunk, (bodies, x, y)| {
             let rows = chunk * C..chunk * C + bodies.len();
             x[..bodies.len()].copy_from_slice(&agents.x[rows.clone()]);
             y[..bodies.len()].copy_from_slice(&agents.y[rows.clone()]);
@@ -96,8 +96,7 @@ impl Cells {
     fn find_cells(&mut self, x: &[f32], y: &[f32]) {
         let (per_metre, columns, lines) = (self.per_metre, self.columns, self.lines);
         let chunk = crate::CHUNK * 4;
-        let places = x.par_chunks(chunk).zip(y.par_chunks(chunk));
-        self.cell_of.par_chunks_mut(chunk).zip(places).for_each(|(cells, (x, y))| {
+        for_chunks(chunk, (&mut self.cell_of[..], x, y), &|_, (cells, x, y)| {
             for ((cell, &x), &y) in cells.iter_mut().zip(x).zip(y) {
                 let (column, line) = (coordinate(x, per_metre), coordinate(y, per_metre));
                 *cell = ((line & (lines - 1)) * columns + (column & (columns - 1))) as u32;
@@ -134,7 +133,7 @@ impl Cells {
         sort_cells(&self.first, id, order);
         self.cell.resize(self.cell_of.len(), 0);
         let chunk = crate::CHUNK * 4;
-        self.cell.par_chunks_mut(chunk).zip(order.par_chunks(chunk)).for_each(|(cells, order)| {
+        for_chunks(chunk, (&mut self.cell[..], &order[..]), &|_, (cells, order)| {
             for (cell, &row) in cells.iter_mut().zip(order) {
                 *cell = self.cell_of[row as usize];
             }
@@ -227,7 +226,9 @@ fn sort_cells(first: &[u32], id: &[u32], order: &mut [u32]) {
     if order.len() > crate::CHUNK * 4 && first.len() > 2 {
         let middle = first.len() / 2;
         let (left, right) = order.split_at_mut((first[middle] - start) as usize);
-        rayon::join(|| sort_cells(&first[..=middle], id, left), || sort_cells(&first[middle..], id, right));
+        join(&mut || sort_cells(&first[..=middle], id, left), &mut || {
+            sort_cells(&first[middle..], id, right)
+        });
         return;
     }
     for cell in first.windows(2) {

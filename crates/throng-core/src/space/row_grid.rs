@@ -2,8 +2,8 @@
 
 use super::{SparseGrid, TILE, cell_of};
 use crate::CHUNK;
+use crate::parallel::{PerChunk, for_chunks};
 use glam::{IVec2, Vec2};
-use rayon::prelude::*;
 
 /// A sparse grid and the cells that rows lie in.
 #[derive(Debug, Default)]
@@ -65,8 +65,9 @@ impl<T: Default + Sync, const SIDE: i32> RowGrid<T, SIDE> {
         self.cells.resize(rows, IVec2::ZERO);
         // As many as a chunk can ever need: lists that grow now and then would be allocations in a step.
         self.tiles.resize_with(self.tiles.len().max(chunks), || Vec::with_capacity(CHUNK));
-        let work = (self.cells.par_chunks_mut(CHUNK), self.tiles[..chunks].par_iter_mut());
-        work.into_par_iter().enumerate().for_each(|(chunk, (cells, tiles))| {
+        let columns = (&mut self.cells[..], PerChunk(&mut self.tiles));
+        for_chunks(CHUNK, columns, &|chunk, (cells, PerChunk(tiles))| {
+            let tiles = &mut tiles[0];
             tiles.clear();
             for (i, cell) in cells.iter_mut().enumerate() {
                 *cell = cell_of(chunk * CHUNK + i);
@@ -82,7 +83,7 @@ impl<T: Default + Sync, const SIDE: i32> RowGrid<T, SIDE> {
             self.grid.add(tile);
         }
         let grid = &self.grid;
-        self.cells.par_chunks(CHUNK).enumerate().for_each(|(chunk, cells)| {
+        for_chunks(CHUNK, &self.cells[..], &|chunk, cells| {
             for (i, &cell) in cells.iter().enumerate() {
                 grid.get(cell).into_iter().for_each(|held| add(chunk * CHUNK + i, held));
             }

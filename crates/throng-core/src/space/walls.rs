@@ -5,7 +5,7 @@ use crate::geom::{closest_on_segment, det, segments_meet};
 use glam::Vec2;
 
 /// A straight piece of wall. One-sided walls bound an area that nobody can be in; it lies on their right.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wall {
     /// One end.
     pub a: Vec2,

@@ -1,7 +1,7 @@
 //! Agents as columns: one `Vec` per property, all of one length.
 
+use crate::parallel::for_chunks;
 use glam::Vec2;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// What an agent is doing.
@@ -155,7 +155,7 @@ trait Column: Copy + Send + Sync + Sized {
         let Some(&any) = column.first() else { return };
         fresh.resize(column.len(), any);
         let chunk = crate::CHUNK * 4;
-        fresh.par_chunks_mut(chunk).zip(order.par_chunks(chunk)).for_each(|(fresh, order)| {
+        for_chunks(chunk, (&mut fresh[..], order), &|_, (fresh, order)| {
             for (slot, &row) in fresh.iter_mut().zip(order) {
                 *slot = column[row as usize];
             }

@@ -1,9 +1,9 @@
 //! How dense the crowd is and how it flows: a field that the mesoscale hands on within a step.
 
 use crate::CHUNK;
+use crate::parallel::for_chunks;
 use crate::space::{Blob, FOUR, RowGrid, Splat};
 use glam::{IVec2, Vec2};
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// What a cell of the field holds, as whole numbers, so that no order of threads can change a bit.
@@ -69,7 +69,7 @@ impl Flow {
     pub fn fill(&mut self, rows: usize, body: impl Fn(usize) -> (Vec2, Vec2) + Sync) {
         let (blob, per_metre) = (self.blob, 1.0 / self.layout.side());
         self.splats.resize_with(rows, Default::default);
-        self.splats.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, splats)| {
+        for_chunks(CHUNK, &mut self.splats[..], &|chunk, splats| {
             for (i, splat) in splats.iter_mut().enumerate() {
                 let (place, velocity) = body(chunk * CHUNK + i);
                 *splat = (blob.splat(place * per_metre), velocity);

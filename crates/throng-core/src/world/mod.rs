@@ -23,12 +23,13 @@ pub use terrain::Terrain;
 
 use crate::handover::{Commands, Intents, Moves};
 use crate::memory::mix;
+use crate::parallel::for_chunks;
 use crate::space::{Cells, Walls};
 use agents::Spare;
 use glam::{DVec2, Vec2};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What the members of a cohort have in common.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -485,65 +486,60 @@ impl World {
         let agents = &mut self.agents;
         self.scratch.keep.resize(agents.id.len(), true);
         const C: usize = crate::CHUNK * 4;
-        let new = (
-            moves.x.par_chunks(C),
-            moves.y.par_chunks(C),
-            moves.vx.par_chunks(C),
-            moves.vy.par_chunks(C),
-            commands.frustration.par_chunks(C),
-        );
+        let new = (&moves.x[..], &moves.y[..], &moves.vx[..], &moves.vy[..], &commands.frustration[..]);
         let old = (
-            agents.x.par_chunks_mut(C),
-            agents.y.par_chunks_mut(C),
-            agents.vx.par_chunks_mut(C),
-            agents.vy.par_chunks_mut(C),
-            agents.walked.par_chunks_mut(C),
-            agents.frustration.par_chunks_mut(C),
+            &mut agents.x[..],
+            &mut agents.y[..],
+            &mut agents.vx[..],
+            &mut agents.vy[..],
+            &mut agents.walked[..],
+            &mut agents.frustration[..],
         );
         let fate = (
-            agents.goal_x.par_chunks(C),
-            agents.goal_y.par_chunks(C),
-            agents.cohort.par_chunks(C),
-            agents.slot.par_chunks(C),
-            agents.start.par_chunks(C),
-            agents.arrival.par_chunks_mut(C),
-            agents.status.par_chunks_mut(C),
-            self.scratch.keep.par_chunks_mut(C),
+            &agents.goal_x[..],
+            &agents.goal_y[..],
+            &agents.cohort[..],
+            &agents.slot[..],
+            &agents.start[..],
+            &mut agents.arrival[..],
+            &mut agents.status[..],
+            &mut self.scratch.keep[..],
         );
-        (new, old, fate)
-            .into_par_iter()
-            .map(|(new, old, fate)| {
-                let (x, y, vx, vy, walked, frustration) = old;
-                let (goal_x, goal_y, cohort, slot, start, arrival, status, keep) = fate;
-                let mut all_stay = true;
-                for row in 0..x.len() {
-                    let to = Vec2::new(new.0[row], new.1[row]);
-                    let sane = to.is_finite() && new.2[row].is_finite() && new.3[row].is_finite();
-                    keep[row] = sane;
-                    all_stay &= sane;
-                    if !sane {
-                        continue;
-                    }
-                    walked[row] += to.distance(Vec2::new(x[row], y[row]));
-                    (x[row], y[row], vx[row], vy[row]) = (to.x, to.y, new.2[row], new.3[row]);
-                    frustration[row] = new.4[row];
-                    let cohort = &cohorts[cohort[row] as usize];
-                    if status[row] == Status::Waiting && time >= start[row] {
-                        status[row] = Status::Walking;
-                    }
-                    if status[row] == Status::Walking
-                        && (steering.is_empty() || steering.of(slot[row]).is_none())
-                        && cohort.reached(to, Vec2::new(goal_x[row], goal_y[row]))
-                    {
-                        status[row] = Status::Arrived;
-                        arrival[row] = time;
-                        keep[row] = !cohort.leaves;
-                        all_stay &= keep[row];
-                    }
+        let anybody_goes = AtomicBool::new(false);
+        for_chunks(C, (new, old, fate), &|_, (new, old, fate)| {
+            let (x, y, vx, vy, walked, frustration) = old;
+            let (goal_x, goal_y, cohort, slot, start, arrival, status, keep) = fate;
+            let mut all_stay = true;
+            for row in 0..x.len() {
+                let to = Vec2::new(new.0[row], new.1[row]);
+                let sane = to.is_finite() && new.2[row].is_finite() && new.3[row].is_finite();
+                keep[row] = sane;
+                all_stay &= sane;
+                if !sane {
+                    continue;
                 }
-                !all_stay
-            })
-            .reduce(|| false, |a, b| a | b)
+                walked[row] += to.distance(Vec2::new(x[row], y[row]));
+                (x[row], y[row], vx[row], vy[row]) = (to.x, to.y, new.2[row], new.3[row]);
+                frustration[row] = new.4[row];
+                let cohort = &cohorts[cohort[row] as usize];
+                if status[row] == Status::Waiting && time >= start[row] {
+                    status[row] = Status::Walking;
+                }
+                if status[row] == Status::Walking
+                    && (steering.is_empty() || steering.of(slot[row]).is_none())
+                    && cohort.reached(to, Vec2::new(goal_x[row], goal_y[row]))
+                {
+                    status[row] = Status::Arrived;
+                    arrival[row] = time;
+                    keep[row] = !cohort.leaves;
+                    all_stay &= keep[row];
+                }
+            }
+            if !all_stay {
+                anybody_goes.store(true, Ordering::Relaxed);
+            }
+        });
+        anybody_goes.into_inner()
     }
 
     fn remove_gone(&mut self) {
@@ -718,7 +714,12 @@ impl World {
             mix(hash ^ a.status[row] as u64)
         };
         // A sum of integers: the same in any order, so on any number of threads.
-        let present = (0..a.len()).into_par_iter().map(row_hash).reduce(|| 0, u64::wrapping_add);
+        let present = AtomicU64::new(0);
+        for_chunks(crate::CHUNK, 0..a.len(), &|_, rows| {
+            let hash = rows.map(row_hash).fold(0, u64::wrapping_add);
+            present.fetch_add(hash, Ordering::Relaxed);
+        });
+        let present = present.into_inner();
         let jam = self.jam.cells().iter().fold(0u64, |hash, (cell, hold)| {
             let [cell, hold] = [cell.to_array().map(|x| x as u32), hold.to_array().map(f32::to_bits)]
                 .map(|[x, y]| u64::from(x) << 32 | u64::from(y));

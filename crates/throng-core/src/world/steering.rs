@@ -4,8 +4,8 @@ use super::View;
 use crate::CHUNK;
 use crate::handover::Intents;
 use crate::memory::mix;
+use crate::parallel::for_chunks;
 use glam::Vec2;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The velocities that callers prefer for agents, by slot. Costs nothing where no agent is steered.
@@ -47,12 +47,8 @@ impl Steering {
         if self.is_empty() {
             return;
         }
-        let columns = (
-            intents.vx.par_chunks_mut(CHUNK),
-            intents.vy.par_chunks_mut(CHUNK),
-            intents.aim.par_chunks_mut(CHUNK),
-        );
-        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim))| {
+        let columns = (&mut intents.vx[..], &mut intents.vy[..], &mut intents.aim[..]);
+        for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim)| {
             for i in 0..vx.len() {
                 let row = chunk * CHUNK + i;
                 if let Some(velocity) = self.of(view.agents.slot[row]) {

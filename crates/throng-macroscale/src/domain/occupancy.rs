@@ -4,8 +4,8 @@
 //! a plan asks a handful of bodies however many there are. It is never gone through, so what hashes to where changes no
 //! answer.
 
+use crate::hash::FastMap;
 use glam::{DVec2, IVec2};
-use rustc_hash::FxHashMap;
 use std::collections::hash_map;
 use throng_core::geom::between;
 use throng_core::geom::double::distance_to_segment;
@@ -82,9 +82,9 @@ impl Passage {
 pub struct Occupancy {
     bodies: Vec<Option<Trajectory>>,
     /// Who is in a square within a second, by [`key`].
-    passing: FxHashMap<u64, Vec<Entry>>,
+    passing: FastMap<u64, Vec<Entry>>,
     /// Who stands in a square before or after its path.
-    resting: FxHashMap<u64, Vec<Entry>>,
+    resting: FastMap<u64, Vec<Entry>>,
     /// Who would fill too many squares: few, and always asked.
     vast: Vec<u32>,
     /// Of the others, m.

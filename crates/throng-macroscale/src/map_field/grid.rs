@@ -12,9 +12,10 @@
 use crate::corners::Segment;
 use crate::space::{Place, Space};
 use glam::{DVec2, IVec2, Vec2};
-use rayon::prelude::*;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+use throng_core::CHUNK;
 use throng_core::geom::double::distance_to_segment;
+use throng_core::parallel;
 use throng_core::world::{Terrain, View};
 
 /// Parts a side of a split cell.
@@ -173,14 +174,15 @@ impl Grid {
         walls.sort_unstable();
         let edges = self.terrain_edges(terrain);
         let near = walls.chunk_by(|a, b| a.0 == b.0).collect::<Vec<_>>();
-        let drafts = near.par_iter().filter_map(|walls| {
+        let draft = |i: usize| {
+            let walls = near[i];
             let cell = walls[0].0;
             let room = self.room(cell, walls.iter().map(|&(_, wall)| &space.walls[wall as usize]));
             let enough = (space.keep() + FRAC_1_SQRT_2 * self.part) as f32;
             let whole = room.iter().all(|&room| room > enough) && edges.binary_search(&cell).is_err();
             (!whole).then_some(Draft { cell, room })
-        });
-        let mut drafts: Vec<Draft> = drafts.collect();
+        };
+        let mut drafts: Vec<Draft> = parallel::map(1, near.len(), &draft).into_iter().flatten().collect();
         let known: Vec<u32> = drafts.iter().map(|draft| draft.cell).collect();
         let more = edges.iter().filter(|cell| known.binary_search(cell).is_err());
         drafts.extend(more.map(|&cell| Draft { cell, room: [f32::INFINITY; PARTS] }));
@@ -219,14 +221,15 @@ impl Grid {
             self.split.push(Split { at: self.cell_at(draft.cell), free, links: [0; PARTS] });
         }
         let grid = &*self;
-        let links = drafts.par_iter().enumerate().map(|(index, draft)| {
-            std::array::from_fn(|part| {
+        let links = parallel::map(1, drafts.len(), &|index| {
+            std::array::from_fn::<u8, PARTS, _>(|part| {
                 (0..8).fold(0, |links, direction| {
-                    links | u8::from(grid.is_linked(&drafts, index, draft, part, direction)) << direction
+                    links
+                        | u8::from(grid.is_linked(&drafts, index, &drafts[index], part, direction))
+                            << direction
                 })
             })
         });
-        let links: Vec<[u8; PARTS]> = links.collect();
         for (split, links) in self.split.iter_mut().zip(links) {
             split.links = links;
         }
@@ -266,8 +269,7 @@ impl Grid {
             return;
         }
         let place = |node: usize| self.place(node as Node).as_vec2();
-        self.ground =
-            (0..self.len()).into_par_iter().map(|node| Terrain::cost_at(terrain, place(node))).collect();
+        self.ground = parallel::map(CHUNK, self.len(), &|node| Terrain::cost_at(terrain, place(node)));
     }
 
     fn find_regions(&mut self) {

@@ -37,12 +37,12 @@ use crowd_count::CrowdCount;
 use glam::{DVec2, Vec2};
 use grid::{Grid, Node};
 use individuals::{Naive, decides};
-use rayon::prelude::*;
 use routes::{Aversion, Costs, Entry, Scratch};
 use std::sync::Mutex;
 use throng_core::CHUNK;
 use throng_core::handover::Intents;
 use throng_core::memory::Remember;
+use throng_core::parallel::{self, PerChunk, for_chunks};
 use throng_core::params::Draw;
 use throng_core::world::View;
 
@@ -284,7 +284,7 @@ impl MapFieldPlanner {
                 && (due(view, row, params.attention) || inspects(view, row, route));
             minds || !params.knows && decides(view, row, route)
         };
-        if (0..view.agents.len()).into_par_iter().with_min_len(CHUNK).any(looks) {
+        if parallel::any(CHUNK, view.agents.len(), &looks) {
             crowd.count(view);
         }
     }
@@ -294,13 +294,9 @@ impl MapFieldPlanner {
         let MapFieldPlanner { params, maps, crowd, routes, scratch, notes, .. } = self;
         let navigator = Navigator { params, maps: maps.get_mut(), crowd, routes, scratch };
         notes.resize_with(notes.len().max(view.agents.len().div_ceil(CHUNK)), Notes::default);
-        let columns = (
-            out.vx.par_chunks_mut(CHUNK),
-            out.vy.par_chunks_mut(CHUNK),
-            out.aim.par_chunks_mut(CHUNK),
-            notes.par_iter_mut(),
-        );
-        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim, notes))| {
+        let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.aim[..], PerChunk(notes));
+        for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, PerChunk(notes))| {
+            let notes = &mut notes[0];
             for (i, aim) in aim.iter_mut().enumerate() {
                 let row = chunk * CHUNK + i;
                 let next = navigator.next(view, row, notes);
@@ -321,9 +317,8 @@ impl MapFieldPlanner {
         let shared: Vec<&[RouteRequest]> = requests.chunk_by(|a, b| a.key == b.key).collect();
         let MapFieldPlanner { params, maps, crowd, routes, scratch, .. } = self;
         let navigator = Navigator { params, maps: maps.get_mut(), crowd, routes, scratch };
-        let found: Vec<Option<Vec<Vec2>>> =
-            shared.par_iter().flat_map_iter(|requests| navigator.search(view, requests)).collect();
-        for (request, stops) in requests.iter().zip(found) {
+        let found = parallel::map(1, shared.len(), &|i| navigator.search(view, shared[i]));
+        for (request, stops) in requests.iter().zip(found.into_iter().flatten()) {
             self.take(view, *request, stops, out);
         }
         self.unreachable.sort_unstable();
@@ -523,13 +518,12 @@ impl<'a> Navigator<'a> {
         let crowd = (weight > 0.0).then_some(Aversion { crowd: self.crowd, weight, threshold });
         let costs = Costs { grid, crowd };
         let from: Vec<Vec2> = requests.iter().map(|request| view.position(request.row)).collect();
-        let ways = self.ways(&costs, &goals(view, first), &from);
-        let is_wanted = |(request, way): (&RouteRequest, Option<Vec<Vec2>>)| {
-            way.filter(|stops| {
-                request.why == Why::NoRoute || self.is_worth_it(view, request.row, &costs, stops)
-            })
-        };
-        requests.par_iter().zip(ways).map(is_wanted).collect()
+        let mut ways = self.ways(&costs, &goals(view, first), &from);
+        for_chunks(1, (&mut ways[..], requests), &|_, (way, requests)| {
+            let RouteRequest { why, row, .. } = requests[0];
+            way[0].take_if(|stops| why != Why::NoRoute && !self.is_worth_it(view, row, &costs, stops));
+        });
+        ways
     }
 
     /// The stops of the cheapest ways from some places to wherever a goal can be entered.
@@ -539,18 +533,17 @@ impl<'a> Navigator<'a> {
         let mut regions: Vec<u32> = entries.iter().map(|entry| grid.region(entry.node)).collect();
         regions.sort_unstable();
         regions.dedup();
-        let starts: Vec<Option<Node>> = from.par_iter().map(|&from| start(from, grid, &regions)).collect();
+        let starts = parallel::map(1, from.len(), &|i| start(from[i], grid, &regions));
         let wanted: Vec<Node> = starts.iter().flatten().copied().collect();
         if wanted.is_empty() {
             return vec![None; from.len()];
         }
         let mut scratch = self.scratch.lock().ok().and_then(|mut pool| pool.pop()).unwrap_or_default();
         scratch.search(costs, &entries, &wanted);
-        let way = |(from, start): (&Vec2, &Option<Node>)| {
-            let from = grid.space.place(from.as_dvec2()).at;
-            Some(scratch.stops(costs, &entries, from, (*start)?))
-        };
-        let ways = from.par_iter().zip(&starts).map(way).collect();
+        let ways = parallel::map(1, from.len(), &|i| {
+            let from = grid.space.place(from[i].as_dvec2()).at;
+            Some(scratch.stops(costs, &entries, from, starts[i]?))
+        });
         if let Ok(mut pool) = self.scratch.lock() {
             pool.push(scratch);
         }

@@ -5,9 +5,9 @@ use super::MultiDomain;
 use super::domain_map::{DomainMap, DomainMaps};
 use super::plan::{Plan, Plans};
 use crate::domain::dynamic_navmesh::Density;
+use crate::hash::FastMap;
 use crate::navmesh::Terrain;
 use glam::DVec2;
-use rustc_hash::FxHashMap;
 use throng_core::geom::double::after_distance;
 use throng_core::world::View;
 
@@ -22,7 +22,7 @@ pub(super) struct Crowding {
 #[derive(Debug, Default)]
 struct Counts {
     /// How many, by time and polygon.
-    bodies: FxHashMap<(u32, u32), u32>,
+    bodies: FastMap<(u32, u32), u32>,
     /// Where and when an agent will be, by slot.
     keys: Vec<Vec<(u32, u32)>>,
     /// Of every polygon: its middle, and its area, m².

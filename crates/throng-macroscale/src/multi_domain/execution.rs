@@ -2,10 +2,10 @@
 
 use super::{Session, wide};
 use glam::{DVec2, Vec2};
-use rayon::prelude::*;
 use throng_core::CHUNK;
 use throng_core::geom::at_most;
 use throng_core::handover::Intents;
+use throng_core::parallel::for_chunks;
 use throng_core::world::View;
 
 /// So long before a jump nobody is turned any more, s: local models see a wall ahead and would brake.
@@ -14,13 +14,8 @@ const RUN_UP: f64 = 1.5;
 impl Session<'_> {
     /// The velocity that leads to where the plan is after this step, for everybody. Whoever has no plan stands.
     pub(super) fn execute(&self, view: View<'_>, out: &mut Intents) {
-        let columns = (
-            out.vx.par_chunks_mut(CHUNK),
-            out.vy.par_chunks_mut(CHUNK),
-            out.aim.par_chunks_mut(CHUNK),
-            out.airborne.par_chunks_mut(CHUNK),
-        );
-        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim, airborne))| {
+        let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.aim[..], &mut out.airborne[..]);
+        for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, airborne)| {
             for i in 0..vx.len() {
                 let row = chunk * CHUNK + i;
                 let velocity = self.velocity(view, row);

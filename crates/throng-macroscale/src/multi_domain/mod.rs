@@ -62,13 +62,13 @@ use deliberation::{Proposal, Snapshot};
 use domain_map::DomainMaps;
 use glam::{DVec2, Vec2};
 use plan::{Plan, Plans};
-use rayon::prelude::*;
 use reservations::Reservations;
 use sharing::Destinations;
 use std::collections::BTreeMap;
 use std::time::Instant;
 use throng_core::handover::Intents;
 use throng_core::memory::Remember;
+use throng_core::parallel;
 use throng_core::world::{Status, View};
 
 throng_core::params! {
@@ -306,8 +306,7 @@ impl<'a> Session<'a> {
             let shares = frame.share_out(batch.iter().rev().map(|request| request.failures), self.params);
             let snapshot = Snapshot::new(view, self);
             let work: Vec<_> = batch.iter().rev().zip(shares).collect();
-            let proposals: Vec<Proposal> =
-                work.into_par_iter().map(|(request, share)| snapshot.serve(request, share)).collect();
+            let proposals = parallel::map(1, work.len(), &|i| snapshot.serve(work[i].0, work[i].1));
             for proposal in proposals {
                 frame.spend(proposal.spent);
                 serviced.push(proposal.served);

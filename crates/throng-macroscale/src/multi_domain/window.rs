@@ -5,10 +5,10 @@ use super::remaining::RemainingDistance;
 use crate::domain::Placed;
 use crate::domain::occupancy::{Occupancy, Passage};
 use crate::domain::space_time::{APART, Exceptions, Moment, SpaceTime};
+use crate::hash::FastMap;
 use crate::search::Domain;
 use crate::space::Space;
 use glam::DVec2;
-use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// Where and when plans may end.
@@ -51,7 +51,7 @@ pub(super) struct Window<'a> {
     pub last: u16,
     pub ending: Ending,
     /// What is left of the way, by place of the lattice: many states share one.
-    pub known: RefCell<FxHashMap<(i16, i16), f64>>,
+    pub known: RefCell<FastMap<(i16, i16), f64>>,
 }
 
 /// At least so long one must be able to stand at the end of a plan, s: time enough to make another.

@@ -11,9 +11,9 @@ use super::window::{Ending, REST};
 use crate::domain::grid::Grid;
 use crate::domain::occupancy::{Passage, Trajectory};
 use crate::domain::space_time::APART;
+use crate::hash::FastMap;
 use crate::search::{Aim, AnytimeDynamicAstar, Domain, Settings};
 use glam::DVec2;
-use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use throng_core::geom::double::distance_to_segment;
@@ -284,7 +284,7 @@ impl Snapshot<'_> {
         let can_begin = |cell: u32| passes(from, grid.place(cell), begin, first(cell));
         // Time in whole steps: integers compare without ties by rounding.
         let steps = |time: f64| ((time - begin) / tick).round() as u64;
-        let mut reached: FxHashMap<u32, (u64, u32)> = FxHashMap::default();
+        let mut reached: FastMap<u32, (u64, u32)> = FastMap::default();
         let mut open = BinaryHeap::new();
         let mut edges = Vec::new();
         if can_begin(start) {
@@ -340,7 +340,7 @@ fn beyond(from: DVec2, way: &[DVec2], ahead: f64) -> (DVec2, usize) {
 /// The path to a cell.
 fn trace(
     grid: &Grid,
-    reached: &FxHashMap<u32, (u64, u32)>,
+    reached: &FastMap<u32, (u64, u32)>,
     mut cell: u32,
     time: impl Fn(u64) -> f64,
     start: (f64, DVec2),

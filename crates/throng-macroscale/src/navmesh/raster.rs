@@ -1,15 +1,8 @@
-//! Whole numbers for places: on them, touching and crossing are exact, and every set operation gives a valid answer.
+//! Whole numbers for places: on them, touching and crossing are exact.
 
 use glam::DVec2;
-use i_overlay::core::fill_rule::FillRule;
-use i_overlay::core::overlay::{IntOverlayOptions, Overlay};
-use i_overlay::core::overlay_rule::OverlayRule;
-use i_overlay::i_float::int::point::IntPoint;
-
-pub(super) type Point = IntPoint<i64>;
-pub(super) type Ring = Vec<Point>;
-/// Polygons: an outer ring counter-clockwise, then its holes clockwise.
-pub(super) type Shapes = Vec<Vec<Ring>>;
+use throng_core::geom::overlay;
+pub(super) use throng_core::geom::overlay::{FillRule, OverlayRule, Point, Ring, Shapes};
 
 /// The grid that places are rounded to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +17,8 @@ pub(super) struct Raster {
 pub(super) const FURTHEST: f64 = (1u64 << 51) as f64;
 /// Half of a map's size, in grid lines, where the raster may choose. Room is left for what is added later.
 const FINE: f64 = (1u64 << 44) as f64;
+/// Smaller areas come from rounding, in squares of the grid.
+const CRUMB: u128 = 4;
 
 impl Raster {
     /// A grid of 60 nm around the world's origin. It does not depend on what is in the world, so nothing that is added
@@ -45,7 +40,7 @@ impl Raster {
     pub fn snap(&self, place: DVec2) -> Point {
         let scaled = (place - self.origin) * self.per_metre;
         let line = |x: f64| x.round().clamp(-2.0 * FURTHEST, 2.0 * FURTHEST) as i64;
-        IntPoint::new(line(scaled.x), line(scaled.y))
+        Point::new(line(scaled.x), line(scaled.y))
     }
 
     /// A grid point in metres from the raster's origin.
@@ -109,8 +104,7 @@ impl Rect {
 }
 
 pub(super) fn overlay(subject: &[Ring], clip: &[Ring], rule: OverlayRule, fill: FillRule) -> Shapes {
-    let options = IntOverlayOptions { min_output_area: 4, ..IntOverlayOptions::ogc() };
-    Overlay::from_subj_and_clip_custom(subject, clip, options, Default::default()).overlay(rule, fill)
+    overlay::overlay(subject, clip, rule, fill, CRUMB)
 }
 
 /// The part of a ring that lies in a rectangle, for sums of windings: inside of the rectangle every place is wound around

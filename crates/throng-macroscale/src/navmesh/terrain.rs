@@ -3,12 +3,10 @@
 use super::MeshError;
 use super::mesh::Mesh;
 use super::pieces::{Piece, chained, edges, grow, grow_ring, in_metres, is_free_outside};
-use super::raster::{Raster, Rect, Ring, overlay};
+use super::raster::{FillRule, OverlayRule, Raster, Rect, Ring, overlay};
 use super::tiles::{FAR, TileLayout, Tiles};
 use crate::corners::Segment;
 use glam::DVec2;
-use i_overlay::core::fill_rule::FillRule;
-use i_overlay::core::overlay_rule::OverlayRule;
 use throng_core::space::Wall;
 
 /// A polygon: its outer ring, then its holes. Rings wind either way; the last corner need not repeat the first.

@@ -9,12 +9,10 @@ use super::MeshError;
 use super::lookup::{Cells, Lookup};
 use super::mesh::{Loops, Mesh};
 use super::pieces::Piece;
-use super::raster::{Point, Raster, Rect, Ring, clipped, overlay};
+use super::raster::{FillRule, OverlayRule, Point, Raster, Rect, Ring, clipped, overlay};
 use super::triangulation::{Patch, convex};
-use i_overlay::core::fill_rule::FillRule;
-use i_overlay::core::overlay_rule::OverlayRule;
-use rayon::prelude::*;
 use std::sync::Arc;
+use throng_core::parallel;
 
 /// Points of two tiles on one border that are so many grid lines apart are one: where lines cross is rounded in each.
 const SAME: i64 = 8;
@@ -176,12 +174,16 @@ impl Tiles {
                 }
             }
         }
-        let build = |(tile, pieces): &(usize, Vec<&Piece>)| {
-            Ok((*tile, Tile::new(self.build(*tile, pieces)?, &self.layout, &self.raster)))
+        let build = |i: usize| {
+            let (tile, pieces) = &todo[i];
+            Ok(Tile::new(self.build(*tile, pieces)?, &self.layout, &self.raster))
         };
-        let built: Vec<(usize, Tile)> =
-            todo.par_iter().with_min_len(TOGETHER).map(build).collect::<Result<_, MeshError>>()?;
-        built.into_iter().for_each(|(number, tile)| self.tile[number] = tile);
+        let built: Vec<Result<Tile, MeshError>> = parallel::map(TOGETHER, todo.len(), &build);
+        // None is taken over where one cannot be built.
+        let built = built.into_iter().collect::<Result<Vec<Tile>, MeshError>>()?;
+        for ((number, _), tile) in todo.into_iter().zip(built) {
+            self.tile[number] = tile;
+        }
         Ok(())
     }
 

@@ -35,6 +35,7 @@ use super::heap::{Heap, Key, OUTSIDE};
 use super::plan::Solution;
 use super::reliance::{Mark, uncertain_share};
 use super::{Aim, Budget, Domain, Effort, Status};
+use std::fmt::Debug;
 use std::hash::Hash;
 
 /// How an [`AnytimeDynamicAstar`] goes about it.
@@ -108,7 +109,7 @@ const BEFORE_ROUNDING: f32 = 1.0 - 1.0 / 16_384.0;
 /// A way that costs more than the search has worked out, by this factor, is not the way that was worked out.
 const SAME_COST: f32 = 1.001;
 
-impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
+impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
     /// A search from roots towards an aim. Nothing is searched yet.
     pub fn new(settings: Settings, aim: Aim<S>, roots: &[S]) -> AnytimeDynamicAstar<S> {
         let mut search = AnytimeDynamicAstar {
@@ -137,7 +138,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// Finds a way, or a better one: ends the round for this inflation, and if that was reached before, for the next one.
-    pub fn improve<D: Domain<State = S>>(&mut self, domain: &D, budget: Budget) -> Status {
+    pub fn improve(&mut self, domain: &dyn Domain<State = S>, budget: Budget) -> Status {
         if self.phase == Phase::Due {
             self.begin_round(domain);
         }
@@ -167,7 +168,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// Improves until the way cannot become better or the budget runs out.
-    pub fn solve<D: Domain<State = S>>(&mut self, domain: &D, budget: Budget) -> Status {
+    pub fn solve(&mut self, domain: &dyn Domain<State = S>, budget: Budget) -> Status {
         let end = self.effort.expansions.saturating_add(budget.0);
         loop {
             let status = self.improve(domain, Budget(end - self.effort.expansions));
@@ -180,7 +181,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
 
     /// The states of the way in the direction of travel, and its cost. `None` where there is no way, or where the one
     /// that was found cannot be gone any more; each step has been looked up in the domain since it last changed.
-    pub fn path<D: Domain<State = S>>(&mut self, domain: &D, out: &mut Vec<S>) -> Option<f32> {
+    pub fn path(&mut self, domain: &dyn Domain<State = S>, out: &mut Vec<S>) -> Option<f32> {
         self.plan.check(domain, &mut self.far);
         out.clear();
         out.extend(self.plan.states());
@@ -197,7 +198,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
 
     /// Tells of states whose outgoing edges have another cost, are gone, or are new. For a state that was blocked or freed
     /// these are the state itself and all that could or can step onto it. The domain must have changed already.
-    pub fn edges_changed<D: Domain<State = S>>(&mut self, domain: &D, states: &[S]) {
+    pub fn edges_changed(&mut self, domain: &dyn Domain<State = S>, states: &[S]) {
         for &state in states {
             if self.is_known(domain, state) {
                 let id = self.arena.id(state);
@@ -233,7 +234,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// Takes a root away.
-    pub fn remove_root<D: Domain<State = S>>(&mut self, domain: &D, root: S) {
+    pub fn remove_root(&mut self, domain: &dyn Domain<State = S>, root: S) {
         if let Some(index) = self.roots.iter().position(|&known| known == root) {
             self.roots.remove(index);
             let id = self.arena.id(root);
@@ -334,7 +335,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// A round starts: nothing is closed, all that was put off is open, and every key is new.
-    fn begin_round<D: Domain<State = S>>(&mut self, domain: &D) {
+    fn begin_round(&mut self, domain: &dyn Domain<State = S>) {
         if self.is_cheaper_anew() {
             self.forget();
         }
@@ -362,7 +363,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// Expands until the round is over, and says whether it is.
-    fn run_round<D: Domain<State = S>>(&mut self, domain: &D, left: &mut u64) -> bool {
+    fn run_round(&mut self, domain: &dyn Domain<State = S>, left: &mut u64) -> bool {
         while let Some(first) = self.open.first().filter(|first| self.is_due(first.key)) {
             if *left == 0 {
                 return false;
@@ -387,7 +388,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// A state has become cheaper: takes the cost over, and offers it to whoever can step here.
-    fn expand_cheaper<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+    fn expand_cheaper(&mut self, domain: &dyn Domain<State = S>, id: u32) {
         let node = &mut self.arena.nodes[id as usize];
         node.g = node.rhs;
         node.closed = self.round;
@@ -408,7 +409,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// A state has become dearer: whoever relied on it has to look for another way, itself included.
-    fn expand_dearer<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+    fn expand_dearer(&mut self, domain: &dyn Domain<State = S>, id: u32) {
         let node = &mut self.arena.nodes[id as usize];
         let state = node.state;
         node.g = f32::INFINITY;
@@ -432,7 +433,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// An end was expanded.
-    fn arrive<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+    fn arrive(&mut self, domain: &dyn Domain<State = S>, id: u32) {
         if let Err(index) = self.ends.binary_search(&id) {
             self.ends.insert(index, id);
         }
@@ -442,14 +443,14 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
         }
     }
 
-    fn set_best<D: Domain<State = S>>(&mut self, domain: &D, best: u32) {
+    fn set_best(&mut self, domain: &dyn Domain<State = S>, best: u32) {
         self.best = best;
         self.best_penalty =
             self.arena.nodes.get(best as usize).map_or(0.0, |node| domain.penalty(node.state));
     }
 
     /// The edges into a state, in the list that is kept for them; to be given back.
-    fn edges_into<D: Domain<State = S>>(&mut self, domain: &D, state: S) -> Vec<(S, f32)> {
+    fn edges_into(&mut self, domain: &dyn Domain<State = S>, state: S) -> Vec<(S, f32)> {
         let mut edges = std::mem::take(&mut self.near);
         edges.clear();
         domain.predecessors(state, &mut edges);
@@ -459,7 +460,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// A state's edges have changed, between rounds.
-    fn reevaluate<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+    fn reevaluate(&mut self, domain: &dyn Domain<State = S>, id: u32) {
         self.ask_successors(domain, id);
         self.wait_for_round(id);
         let node = &self.arena.nodes[id as usize];
@@ -469,7 +470,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// Works out anew over whom a state's way leads best. A root needs nobody.
-    fn ask_successors<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+    fn ask_successors(&mut self, domain: &dyn Domain<State = S>, id: u32) {
         let node = &self.arena.nodes[id as usize];
         if node.parent != id {
             let (rhs, parent) = self.best_successor(domain, node.state);
@@ -479,7 +480,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// The cost of a state over its best successor, and who that is. A step from a state to itself leads nowhere.
-    fn best_successor<D: Domain<State = S>>(&mut self, domain: &D, state: S) -> (f32, u32) {
+    fn best_successor(&mut self, domain: &dyn Domain<State = S>, state: S) -> (f32, u32) {
         self.far.clear();
         domain.successors(state, &mut self.far);
         let mut best = (f32::INFINITY, NOBODY);
@@ -495,12 +496,12 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// Whether a state has a node, or needs one because a successor has a way.
-    fn is_known<D: Domain<State = S>>(&mut self, domain: &D, state: S) -> bool {
+    fn is_known(&mut self, domain: &dyn Domain<State = S>, state: S) -> bool {
         self.arena.find(state).is_some() || self.best_successor(domain, state).1 != NOBODY
     }
 
     /// Puts a node where it belongs in a round: nowhere, off to the next round, or into the queue.
-    fn file<D: Domain<State = S>>(&mut self, domain: &D, id: u32) {
+    fn file(&mut self, domain: &dyn Domain<State = S>, id: u32) {
         let node = &mut self.arena.nodes[id as usize];
         if node.g == node.rhs {
             self.withdraw(id);
@@ -543,7 +544,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// The round is over: takes its way, and says whether that is the way that was worked out.
-    fn end_round<D: Domain<State = S>>(&mut self, domain: &D) -> bool {
+    fn end_round(&mut self, domain: &dyn Domain<State = S>) -> bool {
         self.reached = true;
         self.dearer_from = f32::INFINITY;
         let g = self.arena.nodes.get(self.best as usize).map_or(f32::INFINITY, |node| node.g);
@@ -563,7 +564,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// The budget is spent: the way from before, if it can still be gone, or what the nodes lead to by now.
-    fn interrupted<D: Domain<State = S>>(&mut self, domain: &D) -> Status {
+    fn interrupted(&mut self, domain: &dyn Domain<State = S>) -> Status {
         self.plan.check(domain, &mut self.far);
         if self.plan.cost().is_none() {
             self.trace(domain);
@@ -572,7 +573,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
     }
 
     /// Follows parents from the best node to a root, and says whether that is a way.
-    fn trace<D: Domain<State = S>>(&mut self, domain: &D) -> bool {
+    fn trace(&mut self, domain: &dyn Domain<State = S>) -> bool {
         let nodes = &self.arena.nodes;
         let parent = |id: &u32| nodes.get(*id as usize).map(|node| node.parent);
         // In the middle of mending, parents may lead in a circle.
@@ -584,7 +585,12 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
 }
 
 /// The paper's key: what a state's way costs, and an estimate of what is between it and the aim.
-fn key<D: Domain>(domain: &D, aim: Aim<D::State>, inflation: f32, node: &Node<D::State>) -> Key {
+fn key<S: Copy + Eq + Hash + Debug>(
+    domain: &dyn Domain<State = S>,
+    aim: Aim<S>,
+    inflation: f32,
+    node: &Node<S>,
+) -> Key {
     let estimate = match aim {
         Aim::At(state) => domain.heuristic(state, node.state),
         Aim::Ends => domain.to_end(node.state),

@@ -5,8 +5,8 @@
 //! is never gone through, so what hashes to where changes no result.
 
 use super::heap::{OUTSIDE, Places};
-use rustc_hash::FxBuildHasher;
-use std::hash::{BuildHasher, Hash};
+use crate::hash::Product;
+use std::hash::{Hash, Hasher};
 
 /// What a search knows of a state: 20 bytes and the state itself.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +115,9 @@ impl<S: Copy + Eq + Hash> Arena<S> {
     /// The slot where a state's number is, or belongs.
     fn slot(&self, state: S) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = FxBuildHasher.hash_one(state) as usize & mask;
+        let mut hash = Product::default();
+        state.hash(&mut hash);
+        let mut slot = hash.finish() as usize & mask;
         while self.slots[slot] != EMPTY && self.nodes[self.slots[slot] as usize].state != state {
             slot = (slot + 1) & mask;
         }

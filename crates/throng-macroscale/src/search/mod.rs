@@ -242,7 +242,7 @@ impl Effort {
 }
 
 /// The cost of the cheapest edge from one state to another.
-fn edge_cost<D: Domain>(
+fn edge_cost<D: Domain + ?Sized>(
     domain: &D,
     from: D::State,
     to: D::State,

@@ -2,6 +2,8 @@
 //! that it cannot be gone any more.
 
 use super::{Domain, edge_cost};
+use std::fmt::Debug;
+use std::hash::Hash;
 
 /// States from the aim to a root, each with the cost that lies ahead.
 #[derive(Clone, Debug)]
@@ -15,7 +17,7 @@ pub(super) struct Solution<S> {
     orphan: bool,
 }
 
-impl<S: Copy + Eq> Solution<S> {
+impl<S: Copy + Eq + Hash + Debug> Solution<S> {
     pub fn none() -> Solution<S> {
         Solution { steps: Vec::new(), least: 0.0, doubtful: false, orphan: false }
     }
@@ -43,9 +45,9 @@ impl<S: Copy + Eq> Solution<S> {
     }
 
     /// Takes another way, and says whether it can be gone.
-    pub fn replace<D: Domain<State = S>>(
+    pub fn replace(
         &mut self,
-        domain: &D,
+        domain: &dyn Domain<State = S>,
         states: impl Iterator<Item = S>,
         scratch: &mut Vec<(S, f32)>,
     ) -> bool {
@@ -71,7 +73,7 @@ impl<S: Copy + Eq> Solution<S> {
     }
 
     /// Looks again whether a doubtful way can be gone, and forgets it where it cannot.
-    pub fn check<D: Domain<State = S>>(&mut self, domain: &D, scratch: &mut Vec<(S, f32)>) {
+    pub fn check(&mut self, domain: &dyn Domain<State = S>, scratch: &mut Vec<(S, f32)>) {
         if self.doubtful || self.orphan {
             self.doubtful = false;
             self.price(domain, scratch);
@@ -80,7 +82,7 @@ impl<S: Copy + Eq> Solution<S> {
 
     /// Works out the costs ahead, from the root as the search does, so that they round alike. Forgets the way and says so
     /// where a step is not possible.
-    fn price<D: Domain<State = S>>(&mut self, domain: &D, scratch: &mut Vec<(S, f32)>) -> bool {
+    fn price(&mut self, domain: &dyn Domain<State = S>, scratch: &mut Vec<(S, f32)>) -> bool {
         for step in (0..self.steps.len().saturating_sub(1)).rev() {
             let (next, ahead) = self.steps[step + 1];
             let Some(cost) = edge_cost(domain, self.steps[step].0, next, scratch) else {

@@ -3,7 +3,7 @@
 use super::nodes::Nodes;
 use crate::space::{Place, Space};
 use glam::DVec2;
-use rayon::prelude::*;
+use throng_core::parallel;
 use throng_core::space::Wall;
 use throng_core::world::Jam;
 
@@ -103,7 +103,7 @@ fn visible_pairs(space: &Space, nodes: &Nodes) -> Vec<Vec<u32>> {
         };
         (node + 1..nodes.len()).filter(sees).map(|other| other as u32).collect()
     };
-    (0..nodes.len()).into_par_iter().map(later).collect()
+    parallel::map(1, nodes.len(), &later)
 }
 
 fn both_directions(nodes: &Nodes, pairs: &[Vec<u32>]) -> (Vec<u32>, Vec<(u32, f64)>) {

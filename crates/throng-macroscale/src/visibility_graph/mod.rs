@@ -30,10 +30,10 @@ use crate::space::Place;
 use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::Vec2;
 use graph::Graph;
-use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use throng_core::handover::Intents;
+use throng_core::parallel;
 use throng_core::world::View;
 use tree::{Stop, Tree};
 
@@ -285,7 +285,8 @@ impl Paths {
         open.sort_unstable();
         let wanted: Vec<&[(Key, usize)]> = open.chunk_by(|a, b| a.0 == b.0).collect();
         let room = AtomicUsize::new(self.evict());
-        let learned = wanted.par_iter().map(|wanted| {
+        let learned = parallel::map(1, wanted.len(), &|i| {
+            let wanted = wanted[i];
             let rows: Vec<usize> = wanted.iter().map(|&(_, row)| row).collect();
             let mut learned = self.explore(view, wanted[0].0, &rows);
             let bytes: usize = learned.trees.iter().map(Tree::bytes).sum();
@@ -296,7 +297,6 @@ impl Paths {
             }
             learned
         });
-        let learned: Vec<Learned> = learned.collect();
         let mut no_way = false;
         for Learned { key, trees, answers } in learned {
             for (row, next) in answers {
@@ -330,13 +330,14 @@ impl Paths {
         }
         if answers.len() < rows.len() {
             let tree = Tree::whole(graph, goals(view, rows[0]));
-            let answer = |&row: &usize| {
+            let answer = |i: usize| {
+                let row = rows[i];
                 let place = place(row);
                 // A whole tree always knows.
                 let stop = tree.first_stop(graph, &place).ok().flatten();
                 (row, towards(graph, &tree, &place, stop))
             };
-            answers = rows.par_iter().map(answer).collect();
+            answers = parallel::map(1, rows.len(), &answer);
             trees = vec![tree];
         }
         trees.iter().for_each(|tree| tree.used.touch(self.now));

@@ -25,13 +25,13 @@ mod slow;
 use crate::{Mesoscale, MesoscaleModel, Perceived, is_open};
 use field::Field;
 use glam::Vec2;
-use rayon::prelude::*;
 use serde::Serialize;
 use slow::Slow;
 use std::f32::consts::FRAC_1_SQRT_2;
 use throng_core::CHUNK;
 use throng_core::geom::unit_or;
 use throng_core::handover::Intents;
+use throng_core::parallel::for_chunks;
 use throng_core::world::{Status, View};
 
 throng_core::params! {
@@ -198,13 +198,9 @@ impl Mesoscale for LookAhead {
         }
         self.count(view, intents);
         let model = &*self;
-        let columns = (
-            intents.vx.par_chunks_mut(CHUNK),
-            intents.vy.par_chunks_mut(CHUNK),
-            intents.aim.par_chunks(CHUNK),
-            intents.detour.par_chunks_mut(CHUNK),
-        );
-        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, aim, detour))| {
+        let Intents { vx, vy, aim, detour, .. } = intents;
+        let columns = (&mut vx[..], &mut vy[..], &aim[..], &mut detour[..]);
+        for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, detour)| {
             for (i, detour) in detour.iter_mut().enumerate() {
                 let (row, preferred) = (chunk * CHUNK + i, Vec2::new(vx[i], vy[i]));
                 let (velocity, lean) = model.adapt(view, row, preferred, aim[i], detour.lean);

@@ -3,8 +3,9 @@
 
 use super::sight::{Looker, Scene, Seen, Sight};
 use crate::is_open;
-use fearless_simd::{Level, dispatch};
+use fearless_simd::Level;
 use glam::Vec2;
+use throng_core::dispatch;
 use throng_core::geom::{Cone, SLACK, det, each_free};
 use throng_core::world::View;
 

@@ -4,11 +4,12 @@
 //! found once a step with the neighbour index and joined with union-find: a few look-ups an agent, whatever n and k are.
 //! They are kept, too, so that whoever sees only a part of a group can follow them within that part.
 
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd};
 use glam::Vec2;
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use throng_core::CHUNK;
+use throng_core::dispatch;
+use throng_core::parallel::{PerChunk, for_chunks};
 use throng_core::space::{Candidates, LANES, rows_within};
 use throng_core::world::View;
 
@@ -146,10 +147,10 @@ impl Clustering {
         let found = &mut self.links.found;
         found.resize_with(found.len().max(chunks), Vec::new);
         let (level, relation, parent) = (Level::new(), self.relation, &self.parent);
-        found[..chunks].par_iter_mut().enumerate().for_each(|(chunk, links)| {
-            let rows = chunk * CHUNK..((chunk + 1) * CHUNK).min(agents);
+        for_chunks(CHUNK, (0..agents, PerChunk(found)), &|_, (rows, PerChunk(links))| {
+            let links = &mut links[0];
             links.clear();
-            dispatch!(level, simd => links_of(simd, view, relation, rows, parent, links));
+            dispatch!(level, simd => links_of(simd, view, relation, rows.clone(), parent, links));
         });
         found[chunks..].iter_mut().for_each(Vec::clear);
     }

@@ -32,12 +32,12 @@ use crate::{Mesoscale, MesoscaleModel, Perceived};
 use cluster::{Clustering, Relation};
 use glam::Vec2;
 use nearby_groups::NearbyGroups;
-use rayon::prelude::*;
 use sight::{Looker, Scene, Sight};
 use std::cell::RefCell;
 use throng_core::CHUNK;
 use throng_core::geom::at_most;
 use throng_core::handover::Intents;
+use throng_core::parallel::for_chunks;
 use throng_core::world::{Detour, Status, View};
 use together::Mates;
 
@@ -236,12 +236,8 @@ impl Mesoscale for Perception {
         }
         let model = &*self;
         let furthest = model.furthest();
-        let columns = (
-            intents.vx.par_chunks_mut(CHUNK),
-            intents.vy.par_chunks_mut(CHUNK),
-            intents.detour.par_chunks_mut(CHUNK),
-        );
-        columns.into_par_iter().enumerate().for_each(|(chunk, (vx, vy, detour))| {
+        let columns = (&mut intents.vx[..], &mut intents.vy[..], &mut intents.detour[..]);
+        for_chunks(CHUNK, columns, &|chunk, (vx, vy, detour)| {
             WORK.with_borrow_mut(|work| {
                 work.mates.forget(furthest);
                 for i in 0..vx.len() {

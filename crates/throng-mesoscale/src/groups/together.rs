@@ -6,8 +6,9 @@
 use super::cluster::mean;
 use super::sight::{Looker, Scene, is_hidden};
 use super::{Work, ratio};
-use fearless_simd::{Level, dispatch};
+use fearless_simd::Level;
 use glam::Vec2;
+use throng_core::dispatch;
 use throng_core::geom::{at_most, det};
 use throng_core::space::{Candidates, rows_within};
 use throng_core::world::{Status, View};

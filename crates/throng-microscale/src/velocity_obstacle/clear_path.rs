@@ -5,9 +5,9 @@
 
 use super::Planes;
 use crate::around::MAX_WALLS;
-use arrayvec::ArrayVec;
 use fearless_simd::Simd;
 use glam::Vec2;
+use throng_core::few::Few;
 use throng_core::geom::{Cone, Line, at_most, each_free};
 
 /// The velocity closest to `preferred` that no cone and no wall forbids.
@@ -15,7 +15,7 @@ use throng_core::geom::{Cone, Line, at_most, each_free};
 pub fn clear_path<S: Simd>(simd: S, cones: &[Cone], walls: &Planes, preferred: Vec2, max_speed: f32) -> Vec2 {
     let preferred = at_most(preferred, max_speed);
     let line = |wall: usize| Line { point: walls.point(wall), direction: walls.direction(wall) };
-    let walls: &ArrayVec<Line, MAX_WALLS> = &(0..walls.walls.min(MAX_WALLS)).map(line).collect();
+    let walls: &Few<Line, MAX_WALLS> = &(0..walls.walls.min(MAX_WALLS)).map(line).collect();
     if let Some(best) = closest_free(simd, cones, walls, preferred, max_speed) {
         return best;
     }

@@ -2,15 +2,15 @@
 //! VO, RVO and HRVO are one shape with different apexes.
 
 use crate::around::{Ego, MAX_OTHERS};
-use arrayvec::ArrayVec;
 use glam::Vec2;
+use throng_core::few::Few;
 use throng_core::geom::{Cone, left, unit_or};
 
 /// The part of its highest speed with which an agent parts from somebody at the most.
 const HURRY: f32 = 0.9;
 
 /// Cones, nearest other first.
-pub type Cones = ArrayVec<Cone, MAX_OTHERS>;
+pub type Cones = Few<Cone, MAX_OTHERS>;
 
 /// The velocities that lead towards somebody, seen from an apex. `towards` and the sum of radii `reach` are in
 /// metres. In contact the sides are square to the way towards the other, and the apex is moved back by as much

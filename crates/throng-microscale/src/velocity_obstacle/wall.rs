@@ -7,13 +7,13 @@
 
 use super::Planes;
 use crate::around::{Ego, MAX_WALLS};
-use arrayvec::ArrayVec;
 use glam::Vec2;
+use throng_core::few::Few;
 use throng_core::geom::{closest_on_segment, det, left, unit_or};
 use throng_core::space::Wall;
 
 /// Adds a half-plane per wall, nearest first, but for those that the planes so far already keep away.
-pub fn wall_planes(ego: &Ego, walls: &ArrayVec<Wall, MAX_WALLS>, time_horizon: f32, planes: &mut Planes) {
+pub fn wall_planes(ego: &Ego, walls: &Few<Wall, MAX_WALLS>, time_horizon: f32, planes: &mut Planes) {
     for wall in walls {
         let (a, b) = (wall.a - ego.position, wall.b - ego.position);
         if covered(planes, a / time_horizon, b / time_horizon, ego.radius / time_horizon) {

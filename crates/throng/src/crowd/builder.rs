@@ -256,7 +256,7 @@ impl Crowd {
         models: Models,
         stages: Stages,
         floor: Floor,
-        pool: Option<Arc<rayon::ThreadPool>>,
+        pool: Option<Arc<rayon_core::ThreadPool>>,
     ) -> Crowd {
         let dt = world.dt();
         let mut crowd = Crowd {
@@ -290,8 +290,8 @@ impl Crowd {
     }
 }
 
-pub(super) fn pool(threads: usize) -> Result<Arc<rayon::ThreadPool>, BuildError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+pub(super) fn pool(threads: usize) -> Result<Arc<rayon_core::ThreadPool>, BuildError> {
+    let pool = rayon_core::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map(Arc::new).map_err(|error| BuildError::Threads { threads, reason: error.to_string() })
 }
 

@@ -79,7 +79,7 @@ pub struct Crowd {
     log: Option<EditLog>,
     timings: Timings,
     /// Its own threads; those of all crowds where there are none.
-    pool: Option<Arc<rayon::ThreadPool>>,
+    pool: Option<Arc<rayon_core::ThreadPool>>,
 }
 
 #[derive(Default)]
@@ -177,7 +177,7 @@ impl Crowd {
     }
 
     /// Its own threads, where it has any.
-    pub(crate) fn pool(&self) -> Option<Arc<rayon::ThreadPool>> {
+    pub(crate) fn pool(&self) -> Option<Arc<rayon_core::ThreadPool>> {
         self.pool.clone()
     }
 
@@ -349,7 +349,7 @@ impl Crowd {
 
     /// Threads that steps are spread over.
     pub fn threads(&self) -> usize {
-        self.pool.as_ref().map_or_else(rayon::current_num_threads, |pool| pool.current_num_threads())
+        self.pool.as_ref().map_or_else(rayon_core::current_num_threads, |pool| pool.current_num_threads())
     }
 }
 

@@ -6,8 +6,8 @@ use super::{Crowd, Handover};
 use crate::explain::{Explanation, Wants};
 use crate::pipeline::Stages;
 use glam::Vec2;
-use rayon::prelude::*;
 use throng_core::handover::Intents;
+use throng_core::parallel::for_chunks;
 use throng_core::world::{Steering, View};
 use throng_macroscale::Macroscale;
 use throng_mesoscale::Perceived;
@@ -67,10 +67,11 @@ impl Crowd {
 fn wanted(macroscale: &dyn Macroscale, view: View<'_>, steering: &Steering, intents: &mut Intents) {
     intents.resize(view.agents.len());
     intents.detour.copy_from_slice(&view.agents.detour);
-    let columns = (&mut intents.vx, &mut intents.vy, &mut intents.aim);
-    columns.into_par_iter().enumerate().for_each(|(row, (vx, vy, aim))| {
+    let columns = (&mut intents.vx[..], &mut intents.vy[..], &mut intents.aim[..]);
+    // One by one: a planner may search for long.
+    for_chunks(1, columns, &|row, (vx, vy, aim)| {
         let intent = macroscale.intent(view, row);
-        (*vx, *vy, *aim) = (intent.velocity.x, intent.velocity.y, intent.aim);
+        (vx[0], vy[0], aim[0]) = (intent.velocity.x, intent.velocity.y, intent.aim);
     });
     steering.write(view, intents);
 }

@@ -7,13 +7,10 @@
 
 use super::Map;
 use glam::DVec2;
-use i_overlay::core::fill_rule::FillRule;
-use i_overlay::core::overlay::{IntOverlayOptions, Overlay};
-use i_overlay::core::overlay_rule::OverlayRule;
-use i_overlay::i_float::int::point::IntPoint;
 use std::collections::{BTreeMap, HashMap};
 pub(crate) use throng_core::geom::double::{closest_on_segment, distance_to_segment, winds_around};
 pub use throng_core::geom::double::{edges, signed_area};
+use throng_core::geom::overlay::{self, FillRule, OverlayRule, Point, Ring, Shapes};
 
 /// A polygon: its outer ring, then its holes.
 pub type Polygon = Vec<Vec<DVec2>>;
@@ -141,9 +138,6 @@ fn walls(plan: &Map, grid: &mut Grid) -> Vec<[DVec2; 2]> {
     pieces.map(|piece| (key(piece), piece)).collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
-type Ring = Vec<IntPoint<i64>>;
-type Shapes = Vec<Vec<Ring>>;
-
 /// Grid lines per metre: a power of two, so that scaling is exact.
 const PER_METRE: f64 = (1u64 << 24) as f64;
 /// Crumbs under a square of 0.1 mm come from rounding, not from a plan.
@@ -152,22 +146,21 @@ const SMALLEST_AREA: u128 = (1u128 << 48) / 100_000_000;
 const COLLINEAR: f64 = 1e-6;
 
 fn overlay(subject: Shapes, clip: Shapes, rule: OverlayRule) -> Shapes {
-    let options = IntOverlayOptions { min_output_area: SMALLEST_AREA, ..IntOverlayOptions::ogc() };
-    let solver = Default::default();
-    Overlay::from_subj_and_clip_custom(&subject, &clip, options, solver).overlay(rule, FillRule::NonZero)
+    let rings = |shapes: Shapes| shapes.into_iter().flatten().collect::<Vec<Ring>>();
+    overlay::overlay(&rings(subject), &rings(clip), rule, FillRule::NonZero, SMALLEST_AREA)
 }
 
-fn quantized(point: DVec2) -> IntPoint<i64> {
+fn quantized(point: DVec2) -> Point {
     // Casts saturate, so even a coordinate that escaped the check cannot overflow.
     let reach = 2f64.powi(60);
     let line = |x: f64| (x * PER_METRE).round().clamp(-reach, reach) as i64;
-    IntPoint::new(line(point.x), line(point.y))
+    Point::new(line(point.x), line(point.y))
 }
 
 /// Remembers which corner a grid point stands for.
 #[derive(Default)]
 struct Grid {
-    corners: HashMap<IntPoint<i64>, DVec2>,
+    corners: HashMap<Point, DVec2>,
 }
 
 impl Grid {
@@ -175,7 +168,7 @@ impl Grid {
         ring.iter().map(|&corner| self.snap_corner(corner)).collect()
     }
 
-    fn snap_corner(&mut self, corner: DVec2) -> IntPoint<i64> {
+    fn snap_corner(&mut self, corner: DVec2) -> Point {
         let point = quantized(corner);
         // Of several corners in one place the least one stays, so that their order does not matter.
         let kept = self.corners.entry(point).or_insert(corner);
@@ -185,7 +178,7 @@ impl Grid {
         point
     }
 
-    fn corner(&self, point: IntPoint<i64>) -> DVec2 {
+    fn corner(&self, point: Point) -> DVec2 {
         let exact = DVec2::new(point.x as f64, point.y as f64) / PER_METRE;
         self.corners.get(&point).copied().unwrap_or(exact)
     }
