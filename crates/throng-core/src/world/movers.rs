@@ -1,5 +1,6 @@
 //! Scripted bodies: they follow their path and avoid nobody.
 
+use super::World;
 use crate::geom::between;
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,43 @@ impl Mover {
 
     fn place(&self, time: f64) -> Vec2 {
         between(&self.path, time).map_or(Vec2::ZERO, |(from, to, share)| from.lerp(to, share as f32))
+    }
+}
+
+impl World {
+    /// Scripted bodies, and those that a caller moves.
+    pub fn movers(&self) -> &[Mover] {
+        &self.movers
+    }
+
+    /// Lets a scripted body come.
+    pub fn add_mover(&mut self, mover: Mover) {
+        self.movers.push(mover);
+        self.movers_changed();
+    }
+
+    /// Removes one.
+    pub fn remove_mover(&mut self, index: usize) {
+        self.movers.remove(index);
+        self.movers_changed();
+    }
+
+    /// Gives one another path.
+    pub fn set_mover_path(&mut self, index: usize, path: Vec<(f64, Vec2)>) {
+        self.movers[index].path = path;
+        self.movers_changed();
+    }
+
+    fn movers_changed(&mut self) {
+        self.mover_version += 1;
+        self.place_movers();
+    }
+
+    pub(super) fn place_movers(&mut self) {
+        let (time, dt) = (self.time(), self.dt);
+        self.mover_states.clear();
+        let in_the_way = self.movers.iter().filter(|mover| !mover.carries);
+        self.mover_states.extend(in_the_way.map(|mover| mover.state(time, dt)));
     }
 }
 

@@ -72,3 +72,15 @@ impl Steering {
         steered.map(hash).fold(0, u64::wrapping_add)
     }
 }
+
+impl super::World {
+    /// Sets the velocity that a caller prefers for a row, or gives the agent back to its planner.
+    pub fn steer(&mut self, row: usize, velocity: Option<Vec2>) {
+        self.steering.set(self.agents.slot[row], velocity);
+    }
+
+    /// Preferred velocities that come from outside.
+    pub fn steering(&self) -> &Steering {
+        &self.steering
+    }
+}
