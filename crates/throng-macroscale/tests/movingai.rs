@@ -168,8 +168,8 @@ fn twenty(folder: &Path, map: &str, scenario: &str) -> Result<String, String> {
         };
         let path = last.trajectory.clone();
         // Whoever has arrived leaves: in a corridor nobody could pass it.
-        let told = Trajectory { radius: RADIUS, path: path.clone(), stays: false };
-        published.publish(plans.len() as u32, told);
+        let trajectory = Trajectory { radius: RADIUS, path: path.clone(), stays: false };
+        published.publish(plans.len() as u32, trajectory);
         plans.push(path);
     }
     if plans.len() < AGENTS {

@@ -79,12 +79,12 @@ impl Place {
 
 /// The scripted bodies of a scenario, where they will be.
 pub fn bodies(scenario: &Scenario, place: &Place) -> Occupancy {
-    let told = scenario.movers.iter().map(|mover| Trajectory {
+    let scripts = scenario.movers.iter().map(|mover| Trajectory {
         radius: mover.radius,
         path: mover.path.iter().map(|&(time, at)| (time, place.local(at))).collect(),
         stays: true,
     });
-    Occupancy::new(told)
+    Occupancy::new(scripts)
 }
 
 /// The same, and the agents: they stand where they begin, because nobody knows yet where they will go.

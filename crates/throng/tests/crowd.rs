@@ -351,7 +351,7 @@ fn bad_input_is_refused_by_name_and_changes_nothing() {
         Crowd::builder().walkable(&ROOM).obstacle("block", &square(50.0, 50.0, 5.0)).build().unwrap();
     let agent = crowd.spawn(Agent::at([0.0, 0.0])).unwrap();
     let untouched = crowd.state_hash();
-    let told = |error: EditError| error.to_string();
+    let message_of = |error: EditError| error.to_string();
     let at = || Agent::at([1.0, 1.0]);
     for (wrong, words) in [
         (Agent::at([50.0, 50.0]), "inside obstacle `block`"),
@@ -367,12 +367,12 @@ fn bad_input_is_refused_by_name_and_changes_nothing() {
         (at().velocity([f64::NAN, 0.0]), "velocity"),
         (at().cohort(CohortId(7)), "no cohort 7"),
     ] {
-        let message = told(crowd.spawn(wrong).unwrap_err());
+        let message = message_of(crowd.spawn(wrong).unwrap_err());
         assert!(message.contains(words), "{message}");
     }
-    assert!(told(crowd.set_position(agent, [50.0, 50.0]).unwrap_err()).contains("`block`"));
+    assert!(message_of(crowd.set_position(agent, [50.0, 50.0]).unwrap_err()).contains("`block`"));
     assert!(crowd.step_by(0.0).is_err() && crowd.step_by(f64::NAN).is_err() && crowd.step_by(-0.1).is_err());
-    assert!(told(crowd.remove_obstacle("rock").unwrap_err()).contains("known: block"));
+    assert!(message_of(crowd.remove_obstacle("rock").unwrap_err()).contains("known: block"));
     assert!(crowd.spawn_mover(Mover::along([(1.0, [0.0, 0.0]), (1.0, [1.0, 0.0])])).is_err());
     assert!(crowd.spawn_mover(Mover::at([0.0, 0.0]).radius(-1.0)).is_err());
     assert_eq!(crowd.state_hash(), untouched);

@@ -119,10 +119,10 @@ fn a_run_goes_on_from_the_middle_of_a_step() {
 fn tasks_are_explained_down_to_the_feet() {
     let mut simulation = Simulation::new(&stones(1, "footsteps")).unwrap();
     (0..30).for_each(|_| simulation.step());
-    let told = simulation.explain(0).unwrap();
-    let domains: Vec<&str> = told.tasks.iter().map(|task| task.domain).collect();
+    let explained = simulation.explain(0).unwrap();
+    let domains: Vec<&str> = explained.tasks.iter().map(|task| task.domain).collect();
     assert_eq!(domains, ["navmesh", "dynamic-navmesh", "grid", "space-time", "footsteps"]);
-    let feet = &told.tasks[4];
+    let feet = &explained.tasks[4];
     assert!(!feet.plan.is_empty() && feet.plan.len() == feet.times.len());
 }
 

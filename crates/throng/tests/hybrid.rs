@@ -152,15 +152,15 @@ fn the_field_of_an_agent_is_told() {
          [[agents]]\nplace = { points = [[0, 0], [2.5, 0.1]] }\ngoal = { points = [[30, 0], [-30, 0]] }\n",
     );
     run(&mut simulation, 3);
-    let told = simulation.explain(0).unwrap();
-    let field = told.field.unwrap();
+    let explained = simulation.explain(0).unwrap();
+    let field = explained.field.unwrap();
     assert_eq!((field.cost.len(), field.cost[0].len(), field.potential[15].len()), (16, 16, 16));
     let place = |line: usize, cell: usize| {
         let offset = field.across * cell as f32 + field.along * line as f32;
         DVec2::from(field.first) + offset.as_dvec2()
     };
     // In the middle of the field stands the agent.
-    assert!(place(7, 7).midpoint(place(8, 8)).distance(DVec2::from(told.position)) < 1e-3);
+    assert!(place(7, 7).midpoint(place(8, 8)).distance(DVec2::from(explained.position)) < 1e-3);
     let at = |line: usize, cell: usize| field.potential[line][cell].unwrap();
     assert!(at(14, 8) < at(8, 8) && at(8, 8) < at(2, 8), "{:?}", field.potential);
     let dearest = (0..256).max_by(|&a, &b| {
@@ -168,7 +168,7 @@ fn the_field_of_an_agent_is_told() {
         discomfort(a).total_cmp(&discomfort(b))
     });
     let dearest = dearest.map(|i| place(i / 16, i % 16)).unwrap();
-    let other = DVec2::from(told.neighbors[0].position);
+    let other = DVec2::from(explained.neighbors[0].position);
     assert!(
         dearest.distance(other) < 3.0 && (dearest - other).x < 0.5,
         "{dearest} is not where {other} goes"

@@ -199,10 +199,10 @@ fn an_obstacle_on_the_way_and_a_new_goal_change_the_route() {
         while simulation.world().time() < time {
             simulation.step();
         }
-        let told = simulation.explain(0).unwrap();
-        let route = told.route.unwrap();
-        assert_eq!((route[0], route.last()), (told.position, Some(&goal)));
-        assert_eq!(told.guide, Guide::Stops);
+        let explained = simulation.explain(0).unwrap();
+        let route = explained.route.unwrap();
+        assert_eq!((route[0], route.last()), (explained.position, Some(&goal)));
+        assert_eq!(explained.guide, Guide::Stops);
         length(&route)
     };
     let (open, closed, again) =
@@ -223,9 +223,9 @@ fn whoever_cannot_reach_its_goal_stands_still_and_says_so() {
          [[agents]]\nplace = { points = [[4, 5]] }\ngoal = { point = [15, 5] }\n",
     );
     (0..30).for_each(|_| simulation.step());
-    let told = simulation.explain(0).unwrap();
-    assert_eq!((told.position, told.route, told.guide), ([4.0, 5.0], None, Guide::Nothing));
-    assert!(told.no_path && simulation.unreachable().len() == 1);
+    let explained = simulation.explain(0).unwrap();
+    assert_eq!((explained.position, explained.route, explained.guide), ([4.0, 5.0], None, Guide::Nothing));
+    assert!(explained.no_path && simulation.unreachable().len() == 1);
 }
 
 #[test]
@@ -239,9 +239,12 @@ fn the_naive_say_whom_they_follow() {
          params.map-field = { knows = false }\n",
     );
     simulation.step();
-    let told: Vec<_> = (0..3).map(|id| simulation.explain(id).unwrap()).collect();
-    assert_eq!((told[0].guide, told[1].guide, told[2].guide), (Guide::Stops, Guide::Leader, Guide::Chance));
-    assert_eq!((told[1].leader, told[2].leader), (Some(0), None));
+    let explained: Vec<_> = (0..3).map(|id| simulation.explain(id).unwrap()).collect();
+    assert_eq!(
+        (explained[0].guide, explained[1].guide, explained[2].guide),
+        (Guide::Stops, Guide::Leader, Guide::Chance)
+    );
+    assert_eq!((explained[1].leader, explained[2].leader), (Some(0), None));
     while !simulation.is_done() && simulation.arrived() < 2 {
         simulation.step();
     }

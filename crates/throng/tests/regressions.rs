@@ -72,10 +72,12 @@ fn a_model_without_walls_has_finite_planes_beside_one() {
     );
     for _ in 0..100 {
         for id in 0..3 {
-            let told = simulation.explain(id).unwrap();
-            let finite =
-                told.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
-            assert!(finite && told.wanted.is_finite(), "{told:?}");
+            let explained = simulation.explain(id).unwrap();
+            let finite = explained
+                .half_planes
+                .iter()
+                .all(|plane| plane.point.is_finite() && plane.direction.is_finite());
+            assert!(finite && explained.wanted.is_finite(), "{explained:?}");
         }
         simulation.step();
     }

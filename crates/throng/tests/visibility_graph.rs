@@ -92,9 +92,9 @@ fn an_obstacle_that_closes_a_way_changes_the_route() {
         while simulation.world().time() < time {
             simulation.step();
         }
-        let told = simulation.explain(0).unwrap();
-        let route = told.route.unwrap();
-        assert_eq!(route[0], told.position);
+        let explained = simulation.explain(0).unwrap();
+        let route = explained.route.unwrap();
+        assert_eq!(route[0], explained.position);
         assert_eq!(route.last(), Some(&[1018.0, 2.0]));
         length(&route)
     };
@@ -110,9 +110,9 @@ fn whoever_cannot_reach_its_goal_stands_still() {
          [[agents]]\nplace = { points = [[4, 5]] }\ngoal = { point = [15, 5] }\n",
     );
     (0..30).for_each(|_| simulation.step());
-    let told = simulation.explain(0).unwrap();
-    assert_eq!((told.position, told.route, told.preferred), ([4.0, 5.0], None, Vec2::ZERO));
-    assert!(told.no_path);
+    let explained = simulation.explain(0).unwrap();
+    assert_eq!((explained.position, explained.route, explained.preferred), ([4.0, 5.0], None, Vec2::ZERO));
+    assert!(explained.no_path);
     let unreachable = simulation.unreachable();
     assert_eq!((unreachable.len(), unreachable[0].id, unreachable[0].position), (1, 0, [4.0, 5.0]));
 }
@@ -122,13 +122,13 @@ fn no_way_is_not_the_same_as_not_thinking_in_ways() {
     let body = "[map]\nobstacles = [[[9, -1], [10, -1], [10, 11], [9, 11]]]\n\
                 [[agents]]\nplace = { points = [[4, 5]] }\ngoal = { point = [15, 5] }\n";
     let mut ways = simulate(body);
-    let told = ways.explain(0).unwrap();
-    assert!(told.route.is_some() && !told.no_path && ways.unreachable().is_empty());
+    let explained = ways.explain(0).unwrap();
+    assert!(explained.route.is_some() && !explained.no_path && ways.unreachable().is_empty());
     let text = format!("format = 1\n[pipeline]\nmacroscale = \"straight\"\n{body}");
     let scenario = Scenario::parse(&text, "straight.toml", None).unwrap();
     let mut straight = Simulation::with_threads(&scenario, 1).unwrap();
-    let told = straight.explain(0).unwrap();
-    assert!(told.route.is_none() && !told.no_path && straight.unreachable().is_empty());
+    let explained = straight.explain(0).unwrap();
+    assert!(explained.route.is_none() && !explained.no_path && straight.unreachable().is_empty());
 }
 
 /// More than eight radii were put into eight classes with as many radii in each, and people shared one with the robot:

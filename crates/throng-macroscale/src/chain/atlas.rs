@@ -61,11 +61,11 @@ impl Atlas {
         };
         let clearance = Clearance::new(walls, radius as f32);
         let fits = |link: &&navmesh::Link| clearance.has_room(link.from) && clearance.has_room(link.to);
-        let layout = grid::Layout { low, high, side: tuning.cell, radius };
+        let spec = grid::GridSpec { low, high, side: tuning.cell, radius };
         Ok(Atlas {
             coarse: needs(Level::Navmesh).then(|| terrain(f64::INFINITY)).transpose()?,
             fine: needs(Level::DynamicNavmesh).then(|| terrain(tuning.widest_polygon)).transpose()?,
-            grid: needs(Level::Grid).then(|| Grid::between(walls, layout)).transpose()?,
+            grid: needs(Level::Grid).then(|| Grid::between(walls, spec)).transpose()?,
             jumps: links.iter().filter(fits).flat_map(jumps).collect(),
             clearance,
             tuning,

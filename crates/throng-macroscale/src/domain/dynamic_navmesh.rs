@@ -390,7 +390,7 @@ impl Placed for DynamicNavmesh<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::navmesh::{Ground, Link, Search, Settings, Terrain};
+    use crate::navmesh::{Geometry, Link, Search, Settings, Terrain};
     use crate::search::{Aim, Astar, Budget};
     use proptest::prelude::*;
 
@@ -398,12 +398,12 @@ mod tests {
         vec![DVec2::splat(low), DVec2::new(high, low), DVec2::splat(high), DVec2::new(low, high)]
     }
 
-    fn ground(obstacles: Vec<Vec<DVec2>>) -> Ground {
-        Ground { walkable: vec![vec![square(0.0, 20.0)]], obstacles, walls: vec![] }
+    fn geometry(obstacles: Vec<Vec<DVec2>>) -> Geometry {
+        Geometry { walkable: vec![vec![square(0.0, 20.0)]], obstacles, walls: vec![] }
     }
 
-    fn fine(ground: &Ground) -> Terrain {
-        Terrain::new(ground, Settings { widest: 2.5, ..Settings::default() }).unwrap()
+    fn fine(geometry: &Geometry) -> Terrain {
+        Terrain::new(geometry, Settings { widest: 2.5, ..Settings::default() }).unwrap()
     }
 
     fn way(mesh: &Mesh, density: &Density, ends: [DVec2; 2]) -> Option<(Vec<DVec2>, f64)> {
@@ -417,14 +417,14 @@ mod tests {
 
     #[test]
     fn polygons_of_a_fine_mesh_are_small() {
-        let terrain = fine(&ground(vec![]));
+        let terrain = fine(&geometry(vec![]));
         assert!((0..terrain.mesh().polygons()).all(|polygon| terrain.mesh().area(polygon) <= 6.3));
         assert!(terrain.mesh().polygons() >= 64);
     }
 
     #[test]
     fn a_crowd_is_walked_around_and_nobody_in_a_straight_line() {
-        let terrain = fine(&ground(vec![]));
+        let terrain = fine(&geometry(vec![]));
         let mesh = terrain.mesh();
         let ends = [DVec2::new(1.0, 10.0), DVec2::new(19.0, 10.0)];
         let (route, length) = way(mesh, &Density::nobody(mesh), ends).unwrap();
@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn who_will_be_gone_does_not_count_and_who_will_come_does() {
         use crate::domain::occupancy::Trajectory;
-        let terrain = fine(&ground(vec![]));
+        let terrain = fine(&geometry(vec![]));
         let mesh = terrain.mesh();
         let traveller = Traveller { from: DVec2::new(1.0, 10.0), begin: 0.0, speed: 1.0, own: None };
         let place = DVec2::new(11.2, 10.1);
@@ -460,7 +460,7 @@ mod tests {
             DVec2::new(11.0, 19.0),
             DVec2::new(9.0, 19.0),
         ];
-        let mut mesh = fine(&ground(vec![wall])).mesh().clone();
+        let mut mesh = fine(&geometry(vec![wall])).mesh().clone();
         let ends = [DVec2::new(5.0, 5.0), DVec2::new(15.0, 5.0)];
         let nobody = Density::nobody(&mesh);
         let (_, around) = way(&mesh, &nobody, ends).unwrap();
@@ -479,8 +479,8 @@ mod tests {
     fn hold_against_the_shortest(blocks: &[Block], ends: [DVec2; 2]) {
         let block =
             |&(x, y, size): &Block| square(0.0, size).into_iter().map(|at| at + DVec2::new(x, y)).collect();
-        let ground = ground(blocks.iter().map(block).collect());
-        let terrain = fine(&ground);
+        let geometry = geometry(blocks.iter().map(block).collect());
+        let terrain = fine(&geometry);
         let found = way(terrain.mesh(), &Density::nobody(terrain.mesh()), ends);
         let mut search = Search::default();
         let best = search.find(terrain.mesh(), ends[0], ends[1]).map(|way| way.length);

@@ -91,7 +91,7 @@ pub struct Occupancy {
     widest: f64,
 }
 
-/// Somebody in a square, and a box around where it is meanwhile: most are told to be elsewhere by that.
+/// Somebody in a square, and a box around where it is meanwhile: most are trajectory to be elsewhere by that.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     body: u32,
@@ -175,7 +175,10 @@ impl Occupancy {
 
     /// Everybody who has said something, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Trajectory)> {
-        self.bodies.iter().enumerate().filter_map(|(body, told)| Some((body as u32, told.as_ref()?)))
+        self.bodies
+            .iter()
+            .enumerate()
+            .filter_map(|(body, trajectory)| Some((body as u32, trajectory.as_ref()?)))
     }
 
     /// Whether a body of a radius that passes meets anybody for whom `counts` holds. Touching is not meeting.
@@ -183,8 +186,9 @@ impl Occupancy {
         let low = passage.from.min(passage.to) - radius;
         let high = passage.from.max(passage.to) + radius;
         let meets = |body: u32| {
-            self.get(body)
-                .is_some_and(|told| told.nearest(passage) < radius + told.radius && counts(body, told))
+            self.get(body).is_some_and(|trajectory| {
+                trajectory.nearest(passage) < radius + trajectory.radius && counts(body, trajectory)
+            })
         };
         let hits =
             |entry: &Entry| entry.low.cmple(high).all() && entry.high.cmpge(low).all() && meets(entry.body);
@@ -251,7 +255,7 @@ fn squares(low: DVec2, high: DVec2) -> impl Iterator<Item = IVec2> {
     (low.y..=high.y).flat_map(move |y| (low.x..=high.x).map(move |x| IVec2::new(x, y)))
 }
 
-/// Squares far apart may share a key: they are told apart by distance.
+/// Squares far apart may share a key: they are trajectory apart by distance.
 fn key(slot: u64, square: IVec2) -> u64 {
     let narrow = |number: i32| u64::from(number as u32 & 0xff_ffff);
     slot << 48 | narrow(square.y) << 24 | narrow(square.x)

@@ -21,7 +21,7 @@ use throng_core::world::{Status, View};
 const DECISION_INTERVAL: f32 = 0.5;
 /// Nearer than this to the place that it heads for, it looks around at once, m.
 const THERE: f32 = 0.4;
-/// Nearer than this to its leader, a follower is told the way, m.
+/// Nearer than this to its leader, a follower is known the way, m.
 const CLOSE: f32 = 3.0;
 /// So many of those who know the way and are near are looked for behind walls, the nearest first.
 const MOST_LEADERS: usize = 8;
@@ -147,7 +147,7 @@ impl<'a> Naive<'a> {
         !self.view.walls.block_far(self.view.position(self.row), place)
     }
 
-    /// Where to go in order to follow a leader: to it, and close to it, where one is told, as far along its way as can be
+    /// Where to go in order to follow a leader: to it, and close to it, where one is known, as far along its way as can be
     /// seen. Not to its next stop: in a door all would meet there, some from the far side, and press upon the leader.
     fn behind(&self, leader: usize) -> Vec2 {
         let view = self.view;
@@ -161,8 +161,8 @@ impl<'a> Naive<'a> {
             Guide::Stops => (route.ahead(), None),
             _ => (&[][..], None),
         };
-        let told = stops.iter().copied().chain(goal);
-        told.rev().find(|&stop| self.sees(stop)).unwrap_or(at)
+        let known = stops.iter().copied().chain(goal);
+        known.rev().find(|&stop| self.sees(stop)).unwrap_or(at)
     }
 
     /// Whether its body gets straight to a place.

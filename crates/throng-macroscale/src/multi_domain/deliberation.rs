@@ -259,9 +259,9 @@ impl<'a> Snapshot<'a> {
         let ending = self.ending(ego, &way);
         let others = Others::default();
         let reach = |ending: &Ending, meter: &mut Meter| {
-            let ride = self.walk_line(ego, &line, ending, others, meter);
-            let ride = ride.or_else(|| self.crossing(ego, &way, ending, others, meter));
-            let found = ride.or_else(|| self.search(ego, &line, ending, inflation, others, meter));
+            let found = self.walk_line(ego, &line, ending, others, meter);
+            let found = found.or_else(|| self.crossing(ego, &way, ending, others, meter));
+            let found = found.or_else(|| self.search(ego, &line, ending, inflation, others, meter));
             // An agent that others keep from being in time comes as soon as it can.
             let late = Ending { window: None, ..*ending };
             let is_late = found.is_none() && ending.window.is_some();

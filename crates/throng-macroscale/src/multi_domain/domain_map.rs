@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::{MultiDomain, wide};
 use crate::by_goal::Roadmap as _;
-use crate::domain::grid::{Grid, Layout};
+use crate::domain::grid::{Grid, GridSpec};
 use crate::domain::occupancy::Trajectory;
 use crate::domain::space_time::{Clearance, Ferries, Jump, is_on};
 use crate::heading::{goals, target};
@@ -108,8 +108,8 @@ impl DomainMap {
         let terrain = |widest: f64| {
             let settings = navmesh::Settings { radius: space.radius, widest, ..Default::default() };
             let mut terrain = Terrain::between_with(walls, settings).ok().filter(|_| !walls.is_empty())?;
-            let rides = landings(&terrain, &platforms).into_iter().map(Landing::link);
-            let links: Vec<navmesh::Link> = links.iter().map(jump).chain(rides).collect();
+            let landings = landings(&terrain, &platforms).into_iter().map(Landing::link);
+            let links: Vec<navmesh::Link> = links.iter().map(jump).chain(landings).collect();
             terrain.set_links(&terrain.mesh().sound(&links)).ok()?;
             Some(terrain)
         };
@@ -210,10 +210,10 @@ impl DomainMap {
         if mesh.locate(place).is_some() { None } else { self.room(mesh, place) }
     }
 
-    /// The ride from one place to another, if one leads there. Meshes differ in rounding.
+    /// The landing from one place to another, if one leads there. Meshes differ in rounding.
     pub fn landing(&self, from: DVec2, to: DVec2) -> Option<Landing> {
         let is_same = |a: DVec2, b: DVec2| a.distance_squared(b) < 1e-6;
-        self.landings.iter().find(|ride| is_same(ride.from, from) && is_same(ride.to, to)).copied()
+        self.landings.iter().find(|landing| is_same(landing.from, from) && is_same(landing.to, to)).copied()
     }
 
     /// A place at the edge of the floor, moved onto it.
@@ -279,7 +279,7 @@ impl DomainMap {
     }
 }
 
-/// A ride: from where a platform comes near the floor to where it does next.
+/// A landing: from where a platform comes near the floor to where it does next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Landing {
     pub from: DVec2,
@@ -363,5 +363,5 @@ fn grid(view: View<'_>, params: &MultiDomain, radius: f32) -> Option<Grid> {
     if !(low.cmplt(high).all() && size.x * size.y <= MOST_CELLS) {
         return None;
     }
-    Grid::between(walls, Layout { low, high, side, radius: radius.into() }).ok()
+    Grid::between(walls, GridSpec { low, high, side, radius: radius.into() }).ok()
 }

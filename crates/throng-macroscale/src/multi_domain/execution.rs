@@ -25,7 +25,7 @@ impl Session<'_> {
                 let row = chunk * CHUNK + i;
                 let velocity = self.velocity(view, row);
                 (vx[i], vy[i]) = velocity.into();
-                airborne[i] = self.is_aloft(view, row);
+                airborne[i] = self.is_airborne(view, row);
                 aim[i] = self.aim(view, row);
             }
         });
@@ -48,7 +48,7 @@ impl Session<'_> {
     }
 
     /// Whether the step leads over a jump or up to one, or onto, along or off a platform.
-    fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
+    fn is_airborne(&self, view: View<'_>, row: usize) -> bool {
         let ground = self.known.maps.of(view, row).filter(|ground| ground.leaves_the_floor());
         let here = wide(view.position(row));
         let plan = self.plan(view.agents.slot[row]);

@@ -12,7 +12,7 @@ use super::remaining::RemainingDistance;
 use super::tasks::Task;
 use super::window::Ending;
 use crate::domain::Placed;
-use crate::domain::footstep::{Errand, Footstepping, Ground, Replayed, Start, Stride, Walker};
+use crate::domain::footstep::{Errand, Footstepping, Replayed, Start, Stride, Surroundings, Walker};
 use crate::domain::space_time::Exceptions;
 use crate::search::{Aim, Budget, Reversed, Settings, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
@@ -113,7 +113,7 @@ impl Snapshot<'_> {
         errand: Errand<'b>,
     ) -> Footstepping<'b> {
         let walk = self.walk(ego);
-        let ground = Ground {
+        let surroundings = Surroundings {
             legs,
             gaps: self.view.gaps,
             clearance: &ego.map.clearance,
@@ -128,7 +128,7 @@ impl Snapshot<'_> {
             per_change_squared: walk.per_change_squared,
             tick: self.view.tick,
         };
-        Footstepping::new(ground, walker, start, errand)
+        Footstepping::new(surroundings, walker, start, errand)
     }
 
     /// τ(Σ5, Π(Σ4), t_w): around the path of Σ4, and wider where there was no way on.

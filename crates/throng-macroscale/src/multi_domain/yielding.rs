@@ -229,8 +229,8 @@ impl Snapshot<'_> {
 
     /// The rows of those among some whose published paths a new one meets.
     pub fn met_by(&self, new: &Trajectory, among: &[bool]) -> Vec<usize> {
-        let meets = |told: &Trajectory| {
-            let reach = new.radius + told.radius - f64::from(self.params.margin);
+        let meets = |other: &Trajectory| {
+            let reach = new.radius + other.radius - f64::from(self.params.margin);
             let rest = new.path.last().filter(|_| new.stays).map(|&(begin, at)| Passage {
                 from: at,
                 to: at,
@@ -245,7 +245,7 @@ impl Snapshot<'_> {
             });
             pieces
                 .chain(rest)
-                .any(|passage| told.nearest(&passage) < reach + crate::domain::space_time::APART)
+                .any(|passage| other.nearest(&passage) < reach + crate::domain::space_time::APART)
         };
         let bodies = (0..among.len() as u32).filter(|&body| among[body as usize]);
         let met = bodies.filter(|&body| self.reservations.published.get(body).is_some_and(meets));

@@ -33,7 +33,7 @@ pub(crate) use model::{FreeSpace, path};
 pub use model::{Navmesh, NavmeshPlanner};
 pub use path_tree::{Heading, PathTree};
 pub use search::{FoundPath, Search, Stop};
-pub use terrain::{Ground, ObstacleId, Polygon, Settings, Terrain};
+pub use terrain::{Geometry, ObstacleId, Polygon, Settings, Terrain};
 
 use glam::DVec2;
 

@@ -16,7 +16,7 @@ pub type Polygon = Vec<Vec<DVec2>>;
 
 /// A map: where one can walk, and what stands in the way. Everything may overlap, touch and cross.
 #[derive(Clone, Debug, Default)]
-pub struct Ground {
+pub struct Geometry {
     /// Where one can walk. Where it is empty, everywhere.
     pub walkable: Vec<Polygon>,
     /// Rings that nobody can be inside of.
@@ -72,23 +72,23 @@ const LEAST_RADIUS: f64 = 1e-5;
 
 impl Terrain {
     /// The free space of a map.
-    pub fn new(ground: &Ground, settings: Settings) -> Result<Terrain, MeshError> {
-        let (low, high) = bounds(ground)?;
+    pub fn new(geometry: &Geometry, settings: Settings) -> Result<Terrain, MeshError> {
+        let (low, high) = bounds(geometry)?;
         if !(settings.radius.is_finite() && settings.radius >= 0.0) {
             return Err(MeshError::Radius { radius: settings.radius });
         }
-        let free_outside = ground.walkable.is_empty();
+        let free_outside = geometry.walkable.is_empty();
         let around = settings.radius + if free_outside { FAR / 64.0 } else { 0.0 };
         let raster = Raster::around(low - around, high + around);
-        let mut base = walkable_pieces(&raster, &ground.walkable, settings.radius);
+        let mut base = walkable_pieces(&raster, &geometry.walkable, settings.radius);
         if !free_outside && base.is_empty() {
             return Err(MeshError::NoGround);
         }
         let open = |&[a, b]: &[DVec2; 2]| Segment { a, b, two_sided: true };
-        let walls: Vec<Segment> = ground.walls.iter().map(open).collect();
+        let walls: Vec<Segment> = geometry.walls.iter().map(open).collect();
         grow(&raster, &walls, settings.radius, &mut base);
         let obstacle = |ring: &Vec<DVec2>| Some(obstacle_pieces(&raster, ring, settings.radius));
-        let obstacles = ground.obstacles.iter().map(obstacle).collect();
+        let obstacles = geometry.obstacles.iter().map(obstacle).collect();
         let terrain = Terrain::of_pieces(raster, settings, free_outside, base, obstacles)?;
         if terrain.mesh.polygons() == 0 { Err(MeshError::NoGround) } else { Ok(terrain) }
     }
@@ -269,9 +269,9 @@ fn check(place: DVec2, reaches: impl Fn(DVec2) -> bool) -> Result<(), MeshError>
 /// Places further from zero than this cannot be told apart by less than a millimetre.
 const FURTHEST: f64 = 1e12;
 
-fn bounds(ground: &Ground) -> Result<(DVec2, DVec2), MeshError> {
-    let rings = ground.walkable.iter().flatten().chain(&ground.obstacles);
-    let places = || rings.clone().flatten().chain(ground.walls.iter().flatten()).copied();
+fn bounds(geometry: &Geometry) -> Result<(DVec2, DVec2), MeshError> {
+    let rings = geometry.walkable.iter().flatten().chain(&geometry.obstacles);
+    let places = || rings.clone().flatten().chain(geometry.walls.iter().flatten()).copied();
     for place in places() {
         check(place, |place| place.abs().max_element() <= FURTHEST)?;
     }

@@ -184,7 +184,7 @@ impl Oracle<'_> {
 }
 
 /// What a member perceives when it wants to move so.
-fn told(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<PerceivedGroup> {
+fn perceived_groups(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<PerceivedGroup> {
     let row = world.agents.id.iter().position(|&id| id == who).unwrap();
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
@@ -192,8 +192,8 @@ fn told(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<Perceiv
     Perception::new(vec![params]).explain(world.view(), &intents, row).groups
 }
 
-fn partition(told: &[PerceivedGroup]) -> Partition {
-    told.iter().map(|group| group.members.iter().copied().collect()).collect()
+fn partition(perceived: &[PerceivedGroup]) -> Partition {
+    perceived.iter().map(|group| group.members.iter().copied().collect()).collect()
 }
 
 proptest! {
@@ -229,10 +229,10 @@ proptest! {
         let mut world = world(&all);
         world.set_walls(Walls::new(walls.clone(), 5.0));
         let preferred = Vec2::from_angle(heading);
-        let told = told(&world, who, preferred, params);
+        let perceived = perceived_groups(&world, who, preferred, params);
         let oracle = Oracle { all: &all, walls: &walls, params };
-        prop_assert_eq!(partition(&told), oracle.perceives(who, preferred));
-        for group in told {
+        prop_assert_eq!(partition(&perceived), oracle.perceives(who, preferred));
+        for group in perceived {
             let members: BTreeSet<u32> = group.members.iter().copied().collect();
             let span = oracle.span(who, &members, 0.0);
             prop_assume!(oracle.span(who, &members, 2e-3).is_some() == span.is_some());
@@ -263,7 +263,7 @@ proptest! {
         // Whoever touches another has exactly half a turn covered, and rounding decides.
         prop_assume!(perceived == oracle.perceives_with(who, preferred, -2e-3));
         prop_assume!(oracle.visible(who, 1e-3).next().is_none());
-        prop_assert_eq!(partition(&told(&world, who, preferred, params)), perceived);
+        prop_assert_eq!(partition(&perceived_groups(&world, who, preferred, params)), perceived);
     }
 
     /// The cone of a group is what its members' cones cover together, and what lies between them.
@@ -275,16 +275,16 @@ proptest! {
         places.push((Vec2::ZERO, Vec2::new(-1.3, 0.0)));
         let world = world(&places);
         let params = Groups { member_distance: 50.0, ..Groups::default() };
-        let told = told(&world, all.len() as u32, AHEAD, params);
-        prop_assert_eq!(told.len(), 1);
-        prop_assert_eq!(told[0].members.len(), all.len());
+        let perceived = perceived_groups(&world, all.len() as u32, AHEAD, params);
+        prop_assert_eq!(perceived.len(), 1);
+        prop_assert_eq!(perceived[0].members.len(), all.len());
         let edges = all.iter().map(|&(distance, angle)| {
             let half = (2.0 * RADIUS / distance).min(1.0).asin();
             (angle - half, angle + half)
         });
         let (right, left) = edges.fold((f32::MAX, f32::MIN), |(low, high), (right, left)| (low.min(right), high.max(left)));
         prop_assume!(left - right < 3.1);
-        let cone = told[0].cone.unwrap();
+        let cone = perceived[0].cone.unwrap();
         prop_assert!(cone.apex.distance(velocity) < 1e-5);
         prop_assert!(cone.left.distance(Vec2::from_angle(left)) < 1e-3, "{:?} and {left}", cone);
         prop_assert!(cone.right.distance(Vec2::from_angle(right)) < 1e-3, "{:?} and {right}", cone);
@@ -447,15 +447,15 @@ fn a_group_that_carries_an_agent_along_is_still_walked_around() {
     assert!(adapted(&world, who, AHEAD).y.abs() > 0.2);
     // Who wants to go as they go walks with them.
     assert_eq!(adapted(&world, who, -0.5 * AHEAD), -0.5 * AHEAD);
-    assert_eq!(told(&world, who, -0.5 * AHEAD, Groups::default()), []);
+    assert_eq!(perceived_groups(&world, who, -0.5 * AHEAD, Groups::default()), []);
 }
 
 #[test]
 fn between_two_who_belong_together_an_agent_stands_among_them() {
     let pair = [(Vec2::new(1.2, 0.0), Vec2::ZERO), (Vec2::new(-1.2, 0.01), Vec2::ZERO), (Vec2::ZERO, AHEAD)];
     let params = Groups { member_distance: 3.0, ..Groups::default() };
-    let told = told(&world(&pair), 2, AHEAD, params);
-    assert_eq!((told.len(), told[0].cone), (1, None));
+    let perceived = perceived_groups(&world(&pair), 2, AHEAD, params);
+    assert_eq!((perceived.len(), perceived[0].cone), (1, None));
 }
 
 #[test]
@@ -463,16 +463,16 @@ fn of_a_group_that_spans_a_wall_only_the_part_in_sight_counts() {
     // A line of people square to the way, and a wall that hides all of it from one metre to the right on.
     let (mut world, who) = with_walker(block(Vec2::new(6.0, 0.0), 1, 9, Vec2::ZERO));
     world.set_walls(Walls::new(vec![wall((3.0, -0.75), (3.0, -9.0))], 15.0));
-    let told = told(&world, who, AHEAD, Groups::default());
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].members, [3, 4, 5, 6, 7, 8], "those at y = -1 and above");
+    let perceived = perceived_groups(&world, who, AHEAD, Groups::default());
+    assert_eq!(perceived.len(), 1);
+    assert_eq!(perceived[0].members, [3, 4, 5, 6, 7, 8], "those at y = -1 and above");
     // What joins the two ends is hidden: they are two groups.
     let mut ends = block(Vec2::new(6.0, 0.0), 1, 9, Vec2::ZERO);
     ends.push((Vec2::ZERO, AHEAD));
     let mut world = self::world(&ends);
     world.set_walls(Walls::new(vec![wall((3.0, -0.8), (3.0, 0.8))], 15.0));
-    let told = self::told(&world, 9, AHEAD, Groups::default());
-    assert_eq!(partition(&told), Partition::from([[0, 1, 2].into(), [6, 7, 8].into()]));
+    let perceived = perceived_groups(&world, 9, AHEAD, Groups::default());
+    assert_eq!(partition(&perceived), Partition::from([[0, 1, 2].into(), [6, 7, 8].into()]));
 }
 
 /// Links are not kept where they are too many; nothing else changes.
@@ -486,9 +486,9 @@ fn a_crowd_in_which_all_are_linked_is_one_group() {
     assert_eq!((clustering.groups.len(), clustering.members.len()), (1, 1600));
     assert_eq!(clustering.linked(0), None);
     let corner = all.iter().position(|&(at, _)| at == Vec2::splat(-19.5)).unwrap() as u32;
-    let told = told(&world, corner, Vec2::Y, params);
+    let perceived = perceived_groups(&world, corner, Vec2::Y, params);
     let oracle = Oracle { all: &all, walls: &[], params };
-    assert_eq!(partition(&told), oracle.perceives(corner, Vec2::Y));
+    assert_eq!(partition(&perceived), oracle.perceives(corner, Vec2::Y));
 }
 
 /// The detour of the walker after a look, and what it makes of another wish some steps later.

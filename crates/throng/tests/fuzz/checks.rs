@@ -136,15 +136,18 @@ fn explained(draws: &mut Draws<'_>, simulation: &mut Simulation) -> Verdict {
     let ids = simulation.frame().id.to_vec();
     if !ids.is_empty() {
         let id = draws.pick(&ids);
-        let told = simulation.explain(id).ok_or(format!("agent {id} is not explained"))?;
-        let finite = told.chosen.is_finite() && told.wanted.is_finite() && told.preferred.is_finite();
+        let explained = simulation.explain(id).ok_or(format!("agent {id} is not explained"))?;
+        let finite =
+            explained.chosen.is_finite() && explained.wanted.is_finite() && explained.preferred.is_finite();
         let planes =
-            told.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
-        let cones =
-            told.cones.iter().all(|cone| cone.apex.is_finite() && det(cone.right, cone.left).is_finite());
-        let others = told.neighbors.iter().all(|other| DVec2::from(other.position).is_finite());
+            explained.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
+        let cones = explained
+            .cones
+            .iter()
+            .all(|cone| cone.apex.is_finite() && det(cone.right, cone.left).is_finite());
+        let others = explained.neighbors.iter().all(|other| DVec2::from(other.position).is_finite());
         if !(finite && planes && cones && others) {
-            return Err(format!("agent {id} sees what is not finite: {told:?}"));
+            return Err(format!("agent {id} sees what is not finite: {explained:?}"));
         }
     }
     if simulation.explain(u32::MAX).is_some() {

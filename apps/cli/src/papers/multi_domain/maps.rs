@@ -73,8 +73,9 @@ impl Map {
     }
 
     pub fn published(&self) -> Occupancy {
-        let told = |mover: &Mover| Trajectory { radius: mover.radius, path: mover.path.clone(), stays: true };
-        Occupancy::new(self.movers.iter().map(told))
+        let trajectory =
+            |mover: &Mover| Trajectory { radius: mover.radius, path: mover.path.clone(), stays: true };
+        Occupancy::new(self.movers.iter().map(trajectory))
     }
 }
 

@@ -46,7 +46,7 @@ const MOST_SPEEDS: u8 = 4;
 
 /// What footsteps are planned in.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub struct Surroundings<'a> {
     /// What legs can do.
     pub legs: &'a Legs,
     /// Where there is no ground.
@@ -128,7 +128,7 @@ const FURTHEST: f64 = 1.2;
 
 /// The footstep domain of one agent.
 pub struct Footstepping<'a> {
-    ground: Ground<'a>,
+    surroundings: Surroundings<'a>,
     walker: Walker,
     start: Start,
     errand: Errand<'a>,
@@ -173,9 +173,15 @@ struct Made {
 
 impl<'a> Footstepping<'a> {
     /// For a plan that begins at an exchange of feet, where the lattice has its zero.
-    pub fn new(ground: Ground<'a>, walker: Walker, start: Start, errand: Errand<'a>) -> Footstepping<'a> {
-        let (pendulum, exchange_ratio) = (ground.legs.pendulum(), ground.legs.exchange_ratio());
-        let times = PERIODS.map(|share| ground.legs.whole(ground.legs.period * share, walker.tick));
+    pub fn new(
+        surroundings: Surroundings<'a>,
+        walker: Walker,
+        start: Start,
+        errand: Errand<'a>,
+    ) -> Footstepping<'a> {
+        let (pendulum, exchange_ratio) = (surroundings.legs.pendulum(), surroundings.legs.exchange_ratio());
+        let times =
+            PERIODS.map(|share| surroundings.legs.whole(surroundings.legs.period * share, walker.tick));
         let step = walker.preferred / SPEED_STEPS * exchange_ratio;
         let fastest = (walker.max_speed / step + 1e-9).floor().clamp(1.0, f64::from(MOST_SPEEDS)) as u8;
         // Feet say where one looks: a body sways.
@@ -183,14 +189,14 @@ impl<'a> Footstepping<'a> {
         let along = start.support.map_or(both, |side| start.feet[side as usize].along);
         let speed = (start.velocity.dot(along) / step).round().clamp(0.0, f64::from(fastest)) as u8;
         Footstepping {
-            ground,
+            surroundings,
             walker,
             start,
             errand,
             ticks: times.map(|time| (time / walker.tick).round() as u16),
             swings: times.map(|time| pendulum.swing(time)),
             exchange_ratio,
-            sway: ground.legs.exchange(DVec2::ZERO, DVec2::X, Side::Right).y,
+            sway: surroundings.legs.exchange(DVec2::ZERO, DVec2::X, Side::Right).y,
             fastest,
             heading: heading_of(along),
             speed: if start.support.is_some() { speed.max(1) } else { 0 },
@@ -275,7 +281,7 @@ impl<'a> Footstepping<'a> {
         let Some(plant) = self.planted_by(at, (heading, speed), support, WALKING[action as usize]) else {
             return self.start.feet;
         };
-        let close = plant.beside(self.ground.legs, 0.0);
+        let close = plant.beside(self.surroundings.legs, 0.0);
         if support == Side::Left { [plant, close] } else { [close, plant] }
     }
 
@@ -373,7 +379,7 @@ impl<'a> Footstepping<'a> {
         let made = self.made(DVec2::ZERO, (stride.heading, 0), Side::Right, action)?;
         let stand = self.stand(stride);
         let feet = self.stood(stand, at);
-        if !self.ground.legs.hold(&feet, at + made.pivot) {
+        if !self.surroundings.legs.hold(&feet, at + made.pivot) {
             return None;
         }
         let came = Came::Shift { heading: stride.heading, stand, action: index };
@@ -387,14 +393,17 @@ impl<'a> Footstepping<'a> {
         let (at, side, from) = (self.at(stride), stride.support.other(), (stride.heading, stride.speed));
         let made = self.made(self.velocity(stride), from, side, action)?;
         let plant = self.plant(at + made.pivot, &made, side, action);
-        if !self.ground.legs.reach(&plant, &self.support_foot(stride)) || !self.carries(&plant) {
+        if !self.surroundings.legs.reach(&plant, &self.support_foot(stride)) || !self.carries(&plant) {
             return None;
         }
         let is_first = stride.came == Came::Start;
         if made.speed == 0 {
-            let close = plant.beside(self.ground.legs, 0.0);
+            let close = plant.beside(self.surroundings.legs, 0.0);
             // The stand after a first step could not be told from others.
-            if is_first || !self.carries(&close) || !self.ground.legs.hold(&[plant, close], at + made.way) {
+            if is_first
+                || !self.carries(&close)
+                || !self.surroundings.legs.hold(&[plant, close], at + made.way)
+            {
                 return None;
             }
         }
@@ -409,16 +418,17 @@ impl<'a> Footstepping<'a> {
 
     /// Whether a foot has ground, and is in no wall.
     fn carries(&self, foot: &Footprint) -> bool {
-        let legs = self.ground.legs;
-        legs.has_ground(foot, self.ground.gaps, AROUND_FOOT)
-            && self.ground.clearance.clearance(foot.at) >= legs.foot_width.min(self.ground.clearance.radius())
+        let legs = self.surroundings.legs;
+        legs.has_ground(foot, self.surroundings.gaps, AROUND_FOOT)
+            && self.surroundings.clearance.clearance(foot.at)
+                >= legs.foot_width.min(self.surroundings.clearance.radius())
     }
 
     /// Whether the body gets through: along two straight ways between walls, along one between others.
     fn passes(&self, at: DVec2, made: &Made, next: &Stride, begin: u16) -> bool {
         let swing = &self.swings[made.period];
         let (middle, to) = (at + swing.middle(made.pivot, made.way), at + made.way);
-        let walls = self.ground.clearance;
+        let walls = self.surroundings.clearance;
         let bulge = swing.bulge(made.pivot, made.way);
         walls.lets_by(at, middle)
             && walls.lets_by(middle, to)
@@ -427,12 +437,12 @@ impl<'a> Footstepping<'a> {
 
     /// The same for the way as it is, from one step of the simulation to the next: for whoever is close to somebody.
     fn is_free_by_and_by(&self, at: DVec2, made: &Made, begin: u16) -> bool {
-        let (pendulum, tick) = (self.ground.legs.pendulum(), self.walker.tick);
+        let (pendulum, tick) = (self.surroundings.legs.pendulum(), self.walker.tick);
         let place = |ticks: u16| {
             let time = f64::from(ticks) * tick;
             pendulum.after(at + made.pivot, at, made.velocity, time).0
         };
-        let radius = self.ground.clearance.radius() + APART;
+        let radius = self.surroundings.clearance.radius() + APART;
         (0..self.ticks[made.period]).all(|piece| {
             let [from, to] = [piece, piece + 1].map(place);
             let [begin, end] = [piece, piece + 1].map(|piece| self.seconds(begin.saturating_add(piece)));
@@ -441,14 +451,14 @@ impl<'a> Footstepping<'a> {
     }
 
     fn meets(&self, passage: &Passage, radius: f64) -> bool {
-        self.ground.published.meets(passage, radius, |body, path| {
-            Some(body) != self.ground.own && self.ground.exceptions.count(body, path, passage)
+        self.surroundings.published.meets(passage, radius, |body, path| {
+            Some(body) != self.surroundings.own && self.surroundings.exceptions.count(body, path, passage)
         })
     }
 
     fn is_free(&self, from: DVec2, to: DVec2, next: &Stride, begin: u16, bulge: f64) -> bool {
         let passage = Passage { from, to, begin: self.seconds(begin), end: self.seconds(next.time) };
-        !self.meets(&passage, self.ground.clearance.radius() + APART + bulge)
+        !self.meets(&passage, self.surroundings.clearance.radius() + APART + bulge)
     }
 
     fn has_arrived(&self, stride: Stride) -> bool {
@@ -467,9 +477,9 @@ impl<'a> Footstepping<'a> {
     /// Whether there is ground for a few steps in any direction: who stands on a stone, or at the very edge of a bank, may have no way
     /// on, and whoever comes to a river has to find its first stone from a run-up.
     fn can_turn(&self, stride: Stride) -> bool {
-        let (at, room) = (self.at(stride), RUN_UP * self.ground.legs.longest);
+        let (at, room) = (self.at(stride), RUN_UP * self.surroundings.legs.longest);
         let corners = [(-room, -room), (room, -room), (room, room), (-room, room)];
-        !self.ground.gaps.touch(&corners.map(|(x, y)| at + DVec2::new(x, y)))
+        !self.surroundings.gaps.touch(&corners.map(|(x, y)| at + DVec2::new(x, y)))
     }
 
     /// What it costs to do nothing until the horizon.
@@ -481,7 +491,7 @@ impl<'a> Footstepping<'a> {
         let (at, begin) = (self.at(stride), self.seconds(stride.time));
         let end = self.errand.rest_until.max(begin + REST);
         let passage = Passage { from: at, to: at, begin, end };
-        !self.meets(&passage, self.ground.clearance.radius() + APART)
+        !self.meets(&passage, self.surroundings.clearance.radius() + APART)
     }
 
     /// The last time at which anybody does anything.
@@ -513,7 +523,8 @@ impl<'a> Footstepping<'a> {
                 let plant = self.plant(pivot, &made, side, action);
                 Footprint { since: begin, ..plant }
             });
-            let close = plant.filter(|_| made.speed == 0).map(|plant| plant.beside(self.ground.legs, end));
+            let close =
+                plant.filter(|_| made.speed == 0).map(|plant| plant.beside(self.surroundings.legs, end));
             for foot in plant.into_iter().chain(close) {
                 feet[foot.side as usize] = foot;
             }
@@ -530,8 +541,8 @@ impl<'a> Footstepping<'a> {
             };
             let ticks = pair[1].time - pair[0].time;
             let times = (1..=ticks).map(|tick| self.seconds(pair[0].time + tick));
-            replayed.path.extend(times.map(|time| (time, step.at(self.ground.legs, time).0)));
-            at = step.at(self.ground.legs, end).0;
+            replayed.path.extend(times.map(|time| (time, step.at(self.surroundings.legs, time).0)));
+            at = step.at(self.surroundings.legs, end).0;
             replayed.steps.push(step);
         }
         Some(replayed)
