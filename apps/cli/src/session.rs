@@ -34,11 +34,11 @@ pub struct Checkpoints {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
-    /// Everybody arrived.
+    /// All arrived.
     Arrived,
     /// The time was over.
     Until,
-    /// Somebody pressed Ctrl-C.
+    /// Ctrl-C was pressed.
     Interrupted,
 }
 

@@ -37,7 +37,7 @@ fn papers_as_json() {
     let rows = answer["rows"].as_array().unwrap();
     for row in rows {
         assert_eq!(keys(row), ["metric", "ours", "paper", "row", "table", "unit"]);
-        // Nobody collides with the moving obstacle, so that there is no ratio.
+        // No agent collides with the moving obstacle, so that there is no ratio.
         assert!(row["ours"].is_number() || row["metric"] == "HRVO/ORCA: collisions", "{row}");
     }
     for table in ["Table 1", "Table 2", "Table 3"] {

@@ -193,7 +193,7 @@ fn a_checkpoint_of_another_version_is_called_that() {
     desk.refuses("run --resume noise.ck", "it does not begin like one");
 }
 
-/// Cohort members that keep together do so by `groups`; without it the key did nothing and nobody said so.
+/// Cohort members that keep together do so by `groups`; without it the key did nothing, without a warning.
 #[test]
 fn keeping_together_without_groups_is_warned_of() {
     let desk = Desk::new();
@@ -213,7 +213,7 @@ fn keeping_together_without_groups_is_warned_of() {
     assert!(desk.works("check alone.toml").err.contains(warning));
 }
 
-/// Whoever has no way stood there, and the summary knew nothing of it.
+/// An agent that has no way stood there, and the summary knew nothing of it.
 #[test]
 fn who_has_no_way_is_told() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! The server from outside: what a page gets, what nobody gets, and what happens when a page sends nonsense.
+//! The server from outside: what a page gets, what none gets, and what happens when a page sends nonsense.
 
 use futures_util::{SinkExt, StreamExt};
 use proptest::prelude::*;
@@ -225,7 +225,7 @@ async fn recorded_runs_are_scrubbed_side_by_side() {
     assert!(page.text("error").await["message"].as_str().unwrap().contains("only a simulation"));
 }
 
-/// A page that does not read holds nobody up, and sees what is new when it reads again.
+/// A page that does not read holds no other up, and sees what is new when it reads again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_page_misses_frames_and_others_do_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -280,7 +280,7 @@ async fn streaming_slows_a_simulation_of_20_000_by_a_tenth_at_most() {
         let (clock, from) = (Instant::now(), head.step);
         tokio::time::sleep(Duration::from_secs(5)).await;
         page = Page::open(address).await;
-        // The first frame is the last that somebody saw.
+        // The first frame is the last that a page saw.
         head = page.frame_where(|now| now.step > from).await;
         without.push((head.step - from) as f64 / clock.elapsed().as_secs_f64());
     }

@@ -95,7 +95,7 @@ proptest! {
         let mesh = terrain.mesh();
         let to = DVec2::new(to.0, to.1);
         let mut from = DVec2::new(0.5, 0.5);
-        let mut density = Density::nobody(mesh);
+        let mut density = Density::empty(mesh);
         let mut search = AnytimeDynamicAstar::new(settings(inflation), Aim::At(Gate::START), &[Gate::GOAL]);
         if mesh.locate(to).is_none() {
             return Ok(());

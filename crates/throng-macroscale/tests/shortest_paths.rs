@@ -111,7 +111,7 @@ macro_rules! finds_paths {
             }
 
             #[test]
-            fn whoever_fits_through_no_door_stands_still() {
+            fn an_agent_that_fits_through_no_door_stands_still() {
                 let (from, to) = (Vec2::new(-5.0, -7.0), Vec2::new(5.0, -7.0));
                 let world = world(two_doors(), &[Walker { from, to, radius: 1.6 }]);
                 assert_eq!((routes::<Model>(&world).remove(0), velocity::<Model>(&world, 0)), (None, Vec2::ZERO));
@@ -197,7 +197,7 @@ macro_rules! finds_paths {
 
             /// It stands nearer to both walls than its radius, and the goal is around the corner of the block.
             #[test]
-            fn whoever_is_pressed_into_a_corner_gets_out() {
+            fn an_agent_that_is_pressed_into_a_corner_gets_out() {
                 let mut walls = outline(&block([-10.0, -10.0], [10.0, 10.0]));
                 walls.extend(obstacle(&block([-10.0, -2.0], [5.0, 2.0])));
                 for from in [[-9.9, 2.1], [-9.95, 2.2], [-9.8, 2.02], [4.99, 2.05], [5.05, 2.05], [-10.0, 2.0]] {

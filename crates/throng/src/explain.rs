@@ -26,7 +26,7 @@ pub struct Explanation {
     pub tasks: Vec<TaskPlan>,
     /// What it goes by on its way, where the macroscale remembers that.
     pub guide: Guide,
-    /// The id of who it follows, where it follows somebody.
+    /// The id of the agent that it follows, where it follows one.
     pub leader: Option<u32>,
     /// What the macroscale asks of it.
     pub preferred: Vec2,
@@ -63,7 +63,7 @@ pub struct TaskPlan {
     pub status: &'static str,
     /// The smaller, the sooner it is its turn; none where nothing can become better.
     pub priority: Option<f32>,
-    /// The plan costs at most so many times the cheapest.
+    /// The plan costs at most this many times the optimum.
     pub inflation: f32,
     /// Its places.
     pub plan: Vec<[f64; 2]>,
@@ -109,7 +109,7 @@ pub struct PerceptionField {
     pub potential: Vec<Vec<Option<f32>>>,
 }
 
-/// Somebody who is looked at.
+/// A neighbour that is looked at.
 #[derive(Clone, Debug, Serialize)]
 pub struct Neighbor {
     /// An agent's id, or none for a scripted body.

@@ -87,7 +87,7 @@ pub fn bodies(scenario: &Scenario, place: &Place) -> Occupancy {
     Occupancy::new(scripts)
 }
 
-/// The same, and the agents: they stand where they begin, because nobody knows yet where they will go.
+/// The same, and the agents: they stand where they begin, because it is not known yet where they will go.
 pub fn bodies_and_agents(scenario: &Scenario, place: &Place) -> Occupancy {
     let mut published = bodies(scenario, place);
     let first = scenario.movers.len();

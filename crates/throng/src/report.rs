@@ -29,7 +29,7 @@ pub struct Report {
     pub put_aside: usize,
     /// Agents that have no way to their goals at the end; 0 where the macroscale does not think in ways.
     pub no_path: usize,
-    /// Mean time from an agent's start to its arrival, s; over those that arrived, `null` where nobody did.
+    /// Mean time from an agent's start to its arrival, s; over those that arrived, `null` where no agent did.
     pub mean_travel_s: Option<f64>,
     /// Sum over agents, m.
     pub path_length_m: f64,

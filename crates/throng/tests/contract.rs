@@ -157,7 +157,7 @@ fn results_are_finite_and_nobody_is_faster_than_its_highest_speed() {
     }
 }
 
-/// Ids break ties, so the crowd has no symmetry, and agents are explained apart by where they begin.
+/// Ids break ties, so the crowd has no symmetry, and agents are told apart by where they begin.
 #[test]
 fn neither_the_order_of_agents_nor_their_cohorts_matter() {
     let places: Vec<DVec2> = (0..18)

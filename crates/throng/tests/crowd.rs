@@ -34,7 +34,7 @@ impl Game {
         for _ in 0..count {
             let radius = draws.uniform(0.2, 0.3);
             let agent = Agent::at(Game::place(draws)).goal(Game::place(draws)).radius(radius);
-            // Where a crate stands nobody can come.
+            // Where a crate stands no agent can come.
             self.agents.extend(self.crowd.spawn(agent));
         }
     }

@@ -29,7 +29,7 @@ const CROWD: &str = "[[agents]]\nname = \"thin\"\ncount = 40\nradius = 0.2\n\
     place = { grid = { from = [2, 18], columns = 8, spacing = 1.1 } }\n\
     goal = { polygon = [[28, 20], [32, 20], [32, 23], [28, 23]] }\non_arrival = \"leave\"\n";
 
-/// Position of everybody, by id.
+/// Position of every agent, by id.
 fn places(simulation: &Simulation) -> Vec<Option<DVec2>> {
     let frame = simulation.frame();
     let mut places = vec![None; simulation.agents()];
@@ -103,7 +103,7 @@ fn an_obstacle_that_closes_a_way_changes_the_route() {
 }
 
 #[test]
-fn whoever_cannot_reach_its_goal_stands_still() {
+fn an_agent_that_cannot_reach_its_goal_stands_still() {
     let mut simulation = simulate(
         "[map]\nwalkable = \"POLYGON ((0 0, 20 0, 20 10, 0 10, 0 0))\"\n\
          obstacles = [[[9, -1], [10, -1], [10, 11], [9, 11]]]\n\
@@ -152,7 +152,7 @@ fn a_robot_does_not_keep_people_from_a_door() {
 
 /// The corner between the outline and a block; the goal is on the other side of the block.
 #[test]
-fn whoever_starts_in_a_corner_gets_out() {
+fn an_agent_that_starts_in_a_corner_gets_out() {
     let mut simulation = simulate(
         "[map]\nwalkable = \"POLYGON ((0 0, 20 0, 20 20, 0 20, 0 0))\"\n\
          obstacles = [[[0, 8], [15, 8], [15, 12], [0, 12]]]\n\

@@ -32,7 +32,7 @@ pub struct Args {
     /// Where it ends, m: x,y
     #[arg(long, value_name = "X,Y", value_parser = place, allow_hyphen_values = true)]
     to: DVec2,
-    /// Radius of whoever walks, m
+    /// Radius of the agent that walks, m
     #[arg(long, value_name = "R", default_value_t = 0.25, allow_negative_numbers = true)]
     radius: f64,
     /// A domain, or several from coarse to fine, joined by > (tunnel) or / (waypoints)

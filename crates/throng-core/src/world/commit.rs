@@ -41,7 +41,7 @@ pub enum Cause {
 }
 
 impl World {
-    /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
+    /// The one write of a step: every agent moves at once, arrivals are noted, time goes on, rows are sorted again.
     /// The intents are those of the mesoscale, where there is one, for what it wants remembered.
     pub fn commit(&mut self, intents: Option<&mut Intents>, commands: &Commands, moves: &Moves) {
         self.step += 1;
@@ -60,7 +60,7 @@ impl World {
         self.sort_after_step(any_gone);
     }
 
-    /// Writes moves into the columns. Returns whether anybody has to be removed.
+    /// Writes moves into the columns. Returns whether any agent has to be removed.
     fn take_moves(&mut self, moves: &Moves, commands: &Commands) -> bool {
         let (cohorts, steering, time) = (&self.cohorts, &self.steering, self.time() as f32);
         let agents = &mut self.agents;

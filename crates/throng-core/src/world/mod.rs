@@ -64,26 +64,26 @@ pub struct World {
     pub cohorts: Vec<Cohort>,
     /// Scripted bodies.
     movers: Vec<Mover>,
-    /// Differs from what it was before whenever somebody other than time has changed them.
+    /// Differs from what it was before whenever anything but time has changed them.
     mover_version: u64,
     /// Jumps, for planners that take them.
     pub links: Vec<Link>,
-    /// As far as anybody looks, m.
+    /// How far the model that looks furthest does, m.
     pub furthest_look: f32,
     /// Side of the neighbour index's cells, m.
     cell_size: f32,
-    /// The highest speed that anybody can have, m/s.
+    /// The highest speed that any agent can have, m/s.
     pub fastest: f32,
     /// The largest radius, m.
     pub widest: f32,
-    /// The radii that ways are planned for, ascending, see [`radius_classes`]. Saved, because whoever has left counts too.
+    /// The radii that ways are planned for, ascending, see [`radius_classes`]. Saved, because agents that have left count too.
     pub radius_classes: Vec<f32>,
     /// Where walkers get on slowly.
     pub jam: Jam,
     /// Where feet are, as far as bodies move on such.
     pub feet: Feet,
-    /// What all starts and goals so far lie within, m from the world's origin; `None` where nobody has said. Saved, because
-    /// whoever has left counts too.
+    /// What all starts and goals so far lie within, m from the world's origin; `None` where there are none. Saved, because
+    /// agents that have left count too.
     pub extent: Option<[Vec2; 2]>,
     /// Counts the changes of the map. Saved, because what stages remember was worked out for one of its versions.
     map_version: u64,

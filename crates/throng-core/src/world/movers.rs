@@ -1,4 +1,4 @@
-//! Scripted bodies: they follow their path and avoid nobody.
+//! Movers: they follow their path and avoid nobody.
 
 use super::World;
 use crate::geom::between;
@@ -12,7 +12,7 @@ pub struct Mover {
     pub radius: f32,
     /// Time (s) and place (m from the world's origin), rising in time. It stands before the first and after the last.
     pub path: Vec<(f64, Vec2)>,
-    /// Whether it is a platform: agents stand on it, and it is in nobody's way.
+    /// Whether it is a platform: agents stand on it, and it is in no agent's way.
     pub carries: bool,
     /// Whether a caller moves it, and its path is only where it is expected to go.
     pub driven: bool,

@@ -4,13 +4,13 @@ use super::World;
 
 /// So few radii are all planned for, however near to one another they are.
 const FEW_RADII: usize = 8;
-/// How much wider than its narrowest member a class may be, as a factor. Whoever would pass a door with less than that to
+/// How much wider than its narrowest member a class may be, as a factor. An agent that would pass a door with less than that to
 /// spare may find it closed; people from 0.2 to 0.3 m fall into seven classes, and each costs a graph.
 pub const WIDEST_CLASS: f32 = 1.06;
 
 /// The radii that ways are planned for: every radius there is where they are few. Else classes, each as wide as its widest
 /// member and not wider than its narrowest by more than a factor. How many there are follows from how often the range of radii doubles and
-/// not from how many agents have which, so nobody is planned for as if it were much wider than it is.
+/// not from how many agents have which, so no agent is planned for as if it were much wider than it is.
 pub fn radius_classes(radius: &[f32], widest: f32) -> Vec<f32> {
     let mut radii = radius.to_vec();
     radii.sort_unstable_by(f32::total_cmp);
@@ -67,10 +67,10 @@ mod tests {
     #[test]
     fn nobody_among_many_is_planned_for_as_if_much_wider() {
         let people = (0..=100).map(|i| 0.2 + 0.001 * i as f32);
-        let everybody: Vec<f32> = people.clone().chain([1.0]).collect();
-        let classes = radius_classes(&everybody, WIDEST_CLASS);
+        let radii: Vec<f32> = people.clone().chain([1.0]).collect();
+        let classes = radius_classes(&radii, WIDEST_CLASS);
         assert!(classes.is_sorted() && classes.len() <= 8, "{classes:?}");
-        for radius in everybody {
+        for radius in radii {
             let planned = planned(&classes, radius);
             assert!((radius..=1.06 * radius).contains(&planned), "{radius} planned as {planned}");
         }

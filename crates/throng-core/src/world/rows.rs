@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    /// Cells as wide as anybody looks where the crowd is thin, so that many share one look around; narrower ones where
+    /// Cells as wide as models look where the crowd is thin, so that many share one look around; narrower ones where
     /// it is dense, so that a look around is not too long. A little more than the look, whatever the rounding.
     fn choose_cell_size(&mut self) {
         let widest = self.furthest_look * 1.0002;

@@ -57,7 +57,7 @@ impl Steering {
                 let row = chunk * CHUNK + i;
                 if let Some(velocity) = self.of(view.agents.slot[row]) {
                     (vx[i], vy[i]) = velocity.into();
-                    // Nobody knows where the caller wants to: as far as it gets in a second.
+                    // Where the caller wants to is not known: as far as it gets in a second.
                     aim[i] = view.position(row) + velocity;
                 }
             }

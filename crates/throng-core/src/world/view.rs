@@ -13,13 +13,13 @@ pub struct View<'a> {
     pub dt: f32,
     /// Simulated time, s.
     pub time: f32,
-    /// Simulated time as precisely as it is known, s: for whoever plans ahead.
+    /// Simulated time as precisely as it is known, s: for planners.
     pub now: f64,
     /// Step as precisely as it is known, s.
     pub tick: f64,
     /// Steps taken.
     pub step: u64,
-    /// The highest speed that anybody can have, m/s.
+    /// The highest speed that any agent can have, m/s.
     pub fastest: f32,
     /// The largest radius, m.
     pub widest: f32,
@@ -34,7 +34,7 @@ pub struct View<'a> {
     pub map_version: u64,
     /// The radii that ways are planned for, ascending.
     pub radius_classes: &'a [f32],
-    /// Where walkers got on slowly of late, as far as somebody has looked.
+    /// Where walkers got on slowly of late, as far as they were looked for.
     pub jam: &'a Jam,
     /// Where feet are, as far as bodies move on such.
     pub feet: &'a Feet,
@@ -91,7 +91,7 @@ impl World {
 }
 
 impl View<'_> {
-    /// Nobody who is further away than this from a row (centre to centre, m) can touch it within a step.
+    /// No agent further away than this from a row (centre to centre, m) can touch it within a step.
     #[inline(always)]
     pub fn contact_range(&self, row: usize) -> f32 {
         self.agents.radius[row] + self.widest + 2.0 * self.fastest * self.dt

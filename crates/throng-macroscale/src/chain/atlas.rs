@@ -44,7 +44,7 @@ pub struct Site<'a> {
     pub low: DVec2,
     /// m.
     pub high: DVec2,
-    /// Radius of whoever plans, m.
+    /// Radius of the agent that plans, m.
     pub radius: f64,
 }
 

@@ -112,7 +112,7 @@ impl ChainPlanner<'_> {
             }
         }
         let reach = NEAREST_CELL * grid.side();
-        // A goal that somebody passes right now is still the goal: the nearest free cell stands for it.
+        // A goal that an agent passes right now is still the goal: the nearest free cell stands for it.
         let [Some(start), Some(goal)] = ends.map(|end| grid.nearest(end, reach)) else { return outcome };
         let mut cells = Vec::new();
         let width = self.tuning().width.space.max(2.0 * grid.side());

@@ -3,11 +3,11 @@
 //! middle to middle, and no body that stands there now. Costs are lengths.
 //!
 //! Deviations:
-//! - No corner is cut: a diagonal step needs both cells beside it free. The paper does not say; whoever follows the plan
+//! - No corner is cut: a diagonal step needs both cells beside it free. The paper does not say; an agent that follows the plan
 //!   with a body would touch there.
 //! - The heuristic is the length of the best way on an empty grid (octile). The paper's Euclidean one is smaller, so it
 //!   looks at more cells for the same ways.
-//! - A cell with a body on it can be left and not entered, so that whoever is touched can still plan.
+//! - A cell with a body on it can be left and not entered, so that an agent that is touched can still plan.
 
 use super::Placed;
 use crate::search::Domain;
@@ -336,7 +336,7 @@ mod tests {
         grid.add_body(DVec2::new(5.0, 4.5), 1.0, &mut changed);
         assert!(cost(&grid, [0.5, 4.5], [9.5, 4.5]) > straight);
         assert!(changed.contains(&44) && !changed.contains(&0));
-        // Whoever stands where the body is gets away, and nobody gets there.
+        // An agent that stands where the body is gets away, and none gets there.
         assert!(cost(&grid, [5.5, 4.5], [9.5, 4.5]).is_some());
         assert_eq!(cost(&grid, [9.5, 4.5], [5.5, 4.5]), None);
         grid.remove_body(DVec2::new(5.0, 4.5), 1.0, &mut changed);

@@ -12,7 +12,7 @@ use glam::DVec2;
 const SLOTS: [f64; 5] = [0.0, -0.4, 0.4, -0.8, 0.8];
 /// Rides that are looked at: the next ones.
 const DEPARTURES: usize = 3;
-/// Nobody waits longer for a platform, s.
+/// No agent waits longer for a platform, s.
 const LONGEST_WAIT: f64 = 300.0;
 /// Between looks at where it is, s.
 const LOOK: f64 = 0.1;
@@ -80,7 +80,7 @@ impl Trip {
 }
 
 impl Snapshot<'_> {
-    /// Along a way that takes platforms, by the first timetable by which nobody is met.
+    /// Along a way that takes platforms, by the first timetable by which no other agent is met.
     pub fn crossing(
         &self,
         ego: &Ego<'_>,

@@ -39,7 +39,7 @@ pub(super) struct DomainMap {
 pub(super) struct DomainMaps {
     made_for: Option<(u64, Option<[Vec2; 2]>)>,
     made_for_radii: Vec<f32>,
-    /// Counts the maps that were seen, for whoever keeps what follows from one.
+    /// Counts the maps that were seen, for what is derived from one.
     pub version: u64,
     all: Vec<DomainMap>,
 }
@@ -48,7 +48,7 @@ pub(super) struct DomainMaps {
 const AROUND: f64 = 10.0;
 /// A grid with more cells is left out.
 const MOST_CELLS: f64 = 4e6;
-/// So many radii somebody who is pressed between walls looks for a place with room.
+/// Within this many radii an agent that is pressed between walls looks for a place with room.
 const REACH: f64 = 64.0;
 
 impl DomainMaps {
@@ -103,7 +103,7 @@ impl DomainMap {
         let walls = view.walls.all();
         let space = Space::new(walls, radius);
         let platforms = platforms(view, space.radius);
-        // Whoever walks on feet steps over gaps, and jumps nowhere.
+        // An agent that walks on feet steps over gaps, and jumps nowhere.
         let links = if view.legs.is_some() { &[] } else { view.links };
         let terrain = |widest: f64| {
             let settings = navmesh::Settings { radius: space.radius, widest, ..Default::default() };
@@ -300,13 +300,13 @@ impl Landing {
 const STEP_OFF: f64 = 1.5;
 /// So far the floor may be from where one would step on, m.
 const BESIDE: f64 = 0.5;
-/// A second on a platform counts as so many metres.
+/// A second on a platform counts as this many metres.
 const RIDE: f64 = 0.7;
 /// A jump takes off as near to a link's beginning as this, m.
 const TAKE_OFF: f64 = 0.4;
 
 fn platforms(view: View<'_>, radius: f64) -> Vec<Trajectory> {
-    // Nobody can stand on what is narrower than itself.
+    // No agent can stand on what is narrower than itself.
     let carriers = view.scripts.iter().filter(|script| script.carries && f64::from(script.radius) > radius);
     let platform = |script: &Mover| Trajectory {
         radius: f64::from(script.radius) - radius,

@@ -8,11 +8,11 @@ use throng_core::geom::at_most;
 use throng_core::handover::Intents;
 use throng_core::world::View;
 
-/// So long before a jump nobody is turned any more, s: local models see a wall ahead and would brake.
+/// So long before a jump no agent is turned any more, s: local models see a wall ahead and would brake.
 const RUN_UP: f64 = 1.5;
 
 impl Session<'_> {
-    /// The velocity that leads to where the plan is after this step, for everybody. Whoever has no plan stands.
+    /// The velocity that leads to where the plan is after this step, for every agent. One without a plan stands.
     pub(super) fn execute(&self, view: View<'_>, out: &mut Intents) {
         let columns = (
             out.vx.par_chunks_mut(CHUNK),
@@ -37,7 +37,7 @@ impl Session<'_> {
         plan.way.first().map_or(view.position(row), |bend| bend.as_vec2())
     }
 
-    /// Where somebody is after this step.
+    /// Where an agent is after this step.
     fn next(&self, view: View<'_>, row: usize) -> DVec2 {
         let plan = self.plan(view.agents.slot[row]);
         let here = wide(view.position(row));

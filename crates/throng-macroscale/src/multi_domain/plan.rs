@@ -28,7 +28,7 @@ pub(super) struct Plan {
     pub width: f32,
     /// The goal that the way leads to.
     pub goal: DVec2,
-    /// The path costs at most so many times the cheapest, as far as the search could tell.
+    /// The path costs at most this many times the optimum, as far as the search could tell.
     pub inflation: f32,
     /// When it was last thought about, s.
     pub served: f64,

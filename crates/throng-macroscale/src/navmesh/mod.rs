@@ -62,7 +62,7 @@ pub enum MeshError {
         /// m.
         radius: f64,
     },
-    /// Nobody can be anywhere.
+    /// No place is walkable.
     #[error(
         "nothing is left to walk on: the walkable area is empty, or obstacles and the radius cover all of it"
     )]
@@ -86,7 +86,7 @@ pub enum MeshError {
         number: u32,
     },
     /// A link that begins or ends nowhere.
-    #[error("link {index} has an end at ({x}, {y}), where nobody can be")]
+    #[error("link {index} has an end at ({x}, {y}), where no agent can be")]
     Link {
         /// Its place in the list.
         index: usize,

@@ -61,7 +61,7 @@ impl Macroscale for NavmeshPlanner {
 #[derive(Debug)]
 pub(crate) struct FreeSpace {
     space: Space,
-    /// Missing where walls are further away than a mesh reaches: then nobody knows a way.
+    /// Missing where walls are further away than a mesh reaches: then no path is known.
     terrain: Option<Terrain>,
     /// No polygon is wider, m.
     widest: f64,
@@ -75,9 +75,9 @@ pub(crate) struct Tree {
     pressed: Vec<(DVec2, DVec2)>,
 }
 
-/// So many radii somebody who is pressed between walls looks for a place with room.
+/// Within this many radii an agent that is pressed between walls looks for a place with room.
 const REACH: f64 = 64.0;
-/// Whoever is within this share of the radius of a bend has rounded it, and of the mesh is in it.
+/// An agent that is within this share of the radius of a bend has rounded it, and of the mesh is in it.
 const NEAR: f64 = 0.01;
 /// Roughly what a tree remembers for each polygon.
 const WINDOWS_OF_A_POLYGON: usize = 6;

@@ -1,6 +1,6 @@
 //! # The shortest ways from everywhere to one goal
 //! The same look through sides as in [`super::Search`], from the goal backwards and without an end: for every polygon it
-//! leaves what the goal and the bends on the way to it see of it. Whoever stands in the polygon then asks these few, and
+//! leaves what the goal and the bends on the way to it see of it. An agent that stands in the polygon then asks these few, and
 //! no search is needed for each agent in each step.
 //!
 //! Parts of sides are looked behind in the order of their distance to the goal, and not at all where another root is
@@ -79,7 +79,7 @@ impl PathTree {
         self.goals.is_empty()
     }
 
-    /// Where to go from a place of the mesh; `None` where there is no way. Whoever is as near as `near` to a bend has
+    /// Where to go from a place of the mesh; `None` where there is no way. An agent that is as near as `near` to a bend has
     /// rounded it.
     #[inline]
     pub fn heading(&self, mesh: &Mesh, place: DVec2, near: f64) -> Option<Heading> {

@@ -174,7 +174,7 @@ impl Search {
         self.touched.truncate(first);
     }
 
-    /// Lists the polygons that meet where a place is: several where it is on a side or a vertex. Whoever looked through the
+    /// Lists the polygons that meet where a place is: several where it is on a side or a vertex. A search that looked through the
     /// sides there instead would look around the vertex for ever.
     fn find_touched(&mut self, mesh: &Mesh, at: DVec2, polygon: u32) {
         let first = self.touched.len();

@@ -19,7 +19,7 @@ pub type Polygon = Vec<Vec<DVec2>>;
 pub struct Geometry {
     /// Where one can walk. Where it is empty, everywhere.
     pub walkable: Vec<Polygon>,
-    /// Rings that nobody can be inside of.
+    /// Rings that are not walkable inside.
     pub obstacles: Vec<Vec<DVec2>>,
     /// Walls with free space on both sides.
     pub walls: Vec<[DVec2; 2]>,
@@ -64,7 +64,7 @@ pub struct Terrain {
 const CORNERS_IN_A_TILE: usize = 256;
 /// Fewer tiles than these are not worth their borders.
 const FEWEST_TILES: usize = 4;
-/// Tiles are no smaller than makes so many of them a side, whatever the settings: seconds, and not minutes, on a map of a
+/// Tiles are no smaller than makes this many of them a side, whatever the settings: seconds, and not minutes, on a map of a
 /// thousand kilometres.
 const MOST_TILES_A_SIDE: i64 = 1 << 8;
 /// The least radius of a body in a world, m: points would slip between walls that touch.
@@ -137,7 +137,7 @@ impl Terrain {
         self.obstacles.get(index)?.as_ref().map(|_| ObstacleId(index as u32))
     }
 
-    /// Adds an obstacle: a ring that nobody can be inside of.
+    /// Adds an obstacle: a ring that is not walkable inside.
     pub fn add(&mut self, ring: &[DVec2]) -> Result<ObstacleId, MeshError> {
         let pieces = self.pieces_of(ring)?;
         let rects: Vec<Rect> = pieces.iter().map(|piece| piece.rect).collect();

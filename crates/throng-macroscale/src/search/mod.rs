@@ -190,7 +190,7 @@ pub enum Aim<S> {
 pub struct Budget(u64);
 
 impl Budget {
-    /// So many expansions.
+    /// A number of expansions.
     pub fn expansions(count: u64) -> Budget {
         Budget(count)
     }
@@ -211,11 +211,11 @@ impl Budget {
 pub enum Status {
     /// There is a way, and none is cheaper.
     Optimal,
-    /// There is a way, and it costs at most so many times the optimum.
+    /// There is a path, and it costs at most this many times the optimum.
     Bounded(f32),
     /// The budget ran out; calling again goes on.
     OutOfBudget {
-        /// There is a way from before, or from the work that was begun, and it costs at most so many times the optimum:
+        /// There is a way from before, or from the work that was begun, and it costs at most this many times the optimum:
         /// infinite where nothing is known of that. `None`: there is no way yet.
         bound: Option<f32>,
     },

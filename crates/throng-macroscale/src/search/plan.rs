@@ -70,7 +70,7 @@ impl<S: Copy + Eq> Solution<S> {
         self.orphan = true;
     }
 
-    /// Looks again whether a outdated way can be gone, and forgets it where it cannot.
+    /// Looks again whether an outdated way can be gone, and forgets it where it cannot.
     pub fn check<D: Domain<State = S>>(&mut self, domain: &D, scratch: &mut Vec<(S, f32)>) {
         if self.outdated || self.orphan {
             self.outdated = false;

@@ -1,7 +1,7 @@
 //! How much of what a search knows relies on states that have become dearer: so much has to be worked out twice to be
 //! mended, once to be taken back and once to be found again.
 
-use super::arena::{NOBODY, Node};
+use super::arena::{NO_NODE, Node};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mark {
@@ -32,7 +32,7 @@ fn mark_of<S>(nodes: &[Node<S>], marks: &mut [Mark], id: usize) -> Mark {
     let mark = loop {
         let node = &nodes[top];
         match marks[top] {
-            Mark::Unknown if node.g < node.rhs || node.parent == NOBODY => break Mark::Outdated,
+            Mark::Unknown if node.g < node.rhs || node.parent == NO_NODE => break Mark::Outdated,
             Mark::Unknown if node.parent as usize == top => break Mark::Sound,
             Mark::Unknown => marks[top] = Mark::Passed,
             Mark::Passed => break Mark::Outdated,

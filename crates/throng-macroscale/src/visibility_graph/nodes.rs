@@ -17,7 +17,7 @@ const WIDEST_TURN_OF_POINTS: f64 = -1e-9;
 const POINT: f64 = 1e-3;
 /// How far off a node's tangents a place may be, as a share of the radius, and still count as on them.
 const SLACK: f64 = 1e-3;
-/// Within so many radii a node is looked at whatever its tangents say: between an arc and its polygon there is room to
+/// Within this many radii a node is looked at whatever its tangents say: between an arc and its polygon there is room to
 /// stand, and no tangent leads out of it.
 const NEAR: f64 = 1.5;
 

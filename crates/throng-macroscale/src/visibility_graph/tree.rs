@@ -1,7 +1,7 @@
 //! The shortest ways from nodes to one goal, and the first node on the way from anywhere.
 //!
-//! A tree knows the way from every node, or only from those that somebody at a certain place may want to pass. Such a
-//! narrow one also answers whoever is near that place or further along the way, as long as it can tell that no node it
+//! A tree knows the way from every node, or only from those that an agent at a certain place may want to pass. Such a
+//! narrow one also answers an agent that is near that place or further along the way, as long as it can tell that no node it
 //! does not know of could be better; else it says that it does not know.
 
 use super::graph::{Eye, Graph};
@@ -57,7 +57,7 @@ impl Tree {
         Tree::new(graph, roomy(graph, goals), None)
     }
 
-    /// The ways that somebody at a place may want, now and further along.
+    /// The ways that an agent at a place may want, now and further along.
     pub fn towards(graph: &Graph, goals: Vec<DVec2>, ego: &Place) -> Tree {
         Tree::new(graph, roomy(graph, goals), Some(ego))
     }
@@ -162,7 +162,7 @@ impl Tree {
         stops.extend(goals.map(|(goal, &at)| entry(length(at), self.node.len() + goal)));
         let add = |index: usize| {
             let arrival = graph.nodes.arrival(self.node[index] as usize, self.side[index]);
-            // Inside of an arc no way is a tangent: whoever is pressed there takes any way out.
+            // Inside of an arc no way is a tangent: an agent that is pressed there takes any way out.
             if pressed || graph.nodes.arrives(&arrival, place.at) {
                 stops.push(entry(self.distance[index] + length(arrival.at), index));
             }
@@ -186,7 +186,7 @@ impl Tree {
         self.next.get(stop.0 as usize).copied()
     }
 
-    /// The stop to head for: the one that is given, or what follows where somebody has as good as rounded it.
+    /// The stop to head for: the one that is given, or what follows where an agent has as good as rounded it.
     pub fn heading(&self, graph: &Graph, place: &Place, stop: Stop) -> Stop {
         let (Some(next), Some(&node)) = (self.after(stop), self.node.get(stop.0 as usize)) else {
             return stop;

@@ -129,7 +129,7 @@ fn block_some(per_mille: u32) -> impl FnMut(&mut Grid, &[u32], &mut Numbers) -> 
     }
 }
 
-/// A walk with somebody in the way now and then, and 200 expansions a step.
+/// A walk with an agent in the way now and then, and 200 expansions a step.
 #[test]
 fn a_walk_through_a_changing_grid_arrives() {
     let mut numbers = Numbers(7);

@@ -28,7 +28,7 @@ fn agent(id: u32, position: Vec2, velocity: Vec2) -> Agent {
         preferred_speed: 1.3,
         max_speed: 2.0,
         responsibility: 0.5,
-        // Long on its way: whoever has just set off goes with those around it.
+        // Long on its way: an agent that has just set off goes with those around it.
         start: -60.0,
         arrival: -1.0,
         walked: 0.0,
@@ -106,22 +106,22 @@ impl Oracle<'_> {
         groups.into_iter().filter(|group| group.len() > 1).collect()
     }
 
-    fn everybody(&self) -> impl Iterator<Item = u32> + use<> {
+    fn all(&self) -> impl Iterator<Item = u32> + use<> {
         0..self.all.len() as u32
     }
 
-    /// Others whom somebody sees within a distance.
+    /// Others whom an agent sees within a distance.
     fn visible(&self, who: u32, distance: f32) -> impl Iterator<Item = u32> {
         let from = self.all[who as usize].0;
-        self.everybody().filter(move |&other| {
+        self.all().filter(move |&other| {
             let at = self.all[other as usize].0;
             other != who && at.distance_squared(from) < distance * distance && self.sees(from, at)
         })
     }
 
-    /// The one group that somebody walks with: it belongs to it, and wants to go as the others in it go.
+    /// The one group that an agent walks with: it belongs to it, and wants to go as the others in it go.
     fn walks_with(&self, who: u32, preferred: Vec2) -> BTreeSet<u32> {
-        let own = self.closure(self.everybody()).into_iter().find(|group| group.contains(&who));
+        let own = self.closure(self.all()).into_iter().find(|group| group.contains(&who));
         own.filter(|group| {
             let others = group.iter().filter(|&&other| other != who).map(|&other| self.all[other as usize].1);
             let mean = others.sum::<Vec2>() / (group.len() as f32 - 1.0);
@@ -130,7 +130,7 @@ impl Oracle<'_> {
         .unwrap_or_default()
     }
 
-    /// How much of a large group somebody looks at: nothing if it stands in the middle of it, and only as far as about
+    /// How much of a large group an agent looks at: nothing if it stands in the middle of it, and only as far as about
     /// [`MANY`] reach if they are as dense as close by.
     fn looks_as_far(&self, who: u32, group: &BTreeSet<u32>, spare: f32) -> f32 {
         let furthest = self.params.neighbor_distance;
@@ -146,7 +146,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// What somebody perceives: the closure among those that it sees.
+    /// What an agent perceives: the closure among those that it sees.
     fn perceives(&self, who: u32, preferred: Vec2) -> Partition {
         self.perceives_with(who, preferred, 0.0)
     }
@@ -154,7 +154,7 @@ impl Oracle<'_> {
     /// The same, if half a turn is so much more.
     fn perceives_with(&self, who: u32, preferred: Vec2, spare: f32) -> Partition {
         let with = self.walks_with(who, preferred);
-        let others = self.closure(self.everybody()).into_iter().filter(|group| *group != with);
+        let others = self.closure(self.all()).into_iter().filter(|group| *group != with);
         let seen = others.flat_map(|group| {
             let visible: Vec<u32> = self.visible(who, self.looks_as_far(who, &group, spare)).collect();
             visible.into_iter().filter(move |other| group.contains(other))
@@ -212,7 +212,7 @@ proptest! {
         let found: Partition =
             clustering.groups.iter().map(|group| clustering.members_of(group).iter().map(id).collect()).collect();
         let oracle = Oracle { all: &all, walls: &walls, params };
-        prop_assert_eq!(found, oracle.closure(oracle.everybody()));
+        prop_assert_eq!(found, oracle.closure(oracle.all()));
         let grouped = clustering.group_of.iter().filter(|&&group| group != NONE).count();
         prop_assert_eq!(grouped, clustering.members.len());
     }
@@ -260,7 +260,7 @@ proptest! {
         let (who, preferred) = (who as u32, 1.3 * Vec2::from_angle(heading));
         let oracle = Oracle { all: &all, walls: &walls, params };
         let perceived = oracle.perceives_with(who, preferred, 2e-3);
-        // Whoever touches another has exactly half a turn covered, and rounding decides.
+        // An agent that touches another has exactly half a turn covered, and rounding decides.
         prop_assume!(perceived == oracle.perceives_with(who, preferred, -2e-3));
         prop_assume!(oracle.visible(who, 1e-3).next().is_none());
         prop_assert_eq!(partition(&perceived_groups(&world, who, preferred, params)), perceived);

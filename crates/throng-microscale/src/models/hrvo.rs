@@ -1,5 +1,5 @@
 //! # Hybrid reciprocal velocity obstacles (Snape et al. 2011; 2012, section 2.B)
-//! The side that the agent should not pass on is taken from VO, the other from RVO: whoever is on the right of the
+//! The side that the agent should not pass on is taken from VO, the other from RVO: one that is on the right of the
 //! centre line goes right.
 
 use crate::LocalModel;

@@ -56,7 +56,7 @@ pub fn run(draws: &mut Draws<'_>, scenario: &Scenario) -> Verdict {
     Ok(())
 }
 
-/// Everything is finite, nobody is too fast and nobody is lost.
+/// Everything is finite, no agent is too fast and none is lost.
 fn sane(simulation: &Simulation, scenario: &Scenario) -> Verdict {
     let frame = simulation.frame();
     let agents = &simulation.world().agents;
@@ -95,7 +95,7 @@ fn places(simulation: &Simulation) -> BTreeMap<u32, Vec2> {
     (0..agents.len()).map(|row| (agents.id[row], Vec2::new(agents.x[row], agents.y[row]))).collect()
 }
 
-/// Whoever an obstacle has come down on was put beside it.
+/// An agent that an obstacle has come down on was put beside it.
 fn forget_caught(before: &mut BTreeMap<u32, Vec2>, simulation: &Simulation) {
     let region = Region::new(&boundary(simulation.map()));
     let origin = simulation.frame().origin;
@@ -151,7 +151,7 @@ fn explained(draws: &mut Draws<'_>, simulation: &mut Simulation) -> Verdict {
         }
     }
     if simulation.explain(u32::MAX).is_some() {
-        return Err("somebody who does not exist is explained".into());
+        return Err("an agent that does not exist is explained".into());
     }
     if simulation.state_hash() == hash { Ok(()) } else { Err("to explain has changed the state".into()) }
 }

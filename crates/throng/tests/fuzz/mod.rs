@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use throng::Scenario;
 
-/// A case that takes longer is a hang. Most take a millisecond, but somebody else may be using the machine: on a busy one
+/// A case that takes longer is a hang. Most take a millisecond, but other processes may be using the machine: on a busy one
 /// a case has waited for 10 s.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// After so many bugs there is enough to do.
+/// The hunt ends after this many bugs.
 const ENOUGH: usize = 12;
 
 /// What a seed stands for.

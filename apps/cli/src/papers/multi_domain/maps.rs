@@ -10,7 +10,7 @@ use super::rng::{Purpose, Stream, stream};
 use glam::{DVec2, Vec2};
 
 pub const SIZE: f64 = 100.0;
-/// Of whoever plans, m.
+/// Of the agent that plans, m.
 pub const RADIUS: f64 = 0.25;
 /// Blocks, and how long and wide half of one is, m.
 const BLOCKS: usize = 30;
@@ -29,7 +29,7 @@ const HORIZON: f64 = 240.0;
 const MOST_MISSES: u32 = 200;
 /// The goal is no nearer than this, m.
 const APART: f64 = 20.0;
-/// Nobody begins nearer to the start than this, m: a planner should have a chance.
+/// No mover begins nearer to the start than this, m: a planner should have a chance.
 const HEAD_START: f64 = 3.0;
 
 /// A body that moves: radius, and where it is when.

@@ -3,11 +3,11 @@
 //! action chooses how long the step takes, the heading and the speed of the body at its end, and how the foot is turned; the
 //! foot's place follows, because the body is an inverted pendulum over it ([`throng_core::geom::Pendulum`]). There are about 35 from each
 //! state. Steps that legs cannot make, that need ground where there is none, or that lead a body into a wall or into
-//! somebody's published path are none.
+//! an agent's published path are none.
 //!
-//! Whoever stands has both feet down. It sets off by shifting its weight, and then the left foot goes first; it may also wait. Plans
-//! end standing, or where one vanishes. To stand before the horizon without having arrived is dear, but always a plan: a search
-//! that has no time left has one that leads as near to the goal as it could see.
+//! An agent that stands has both feet down. It sets off by shifting its weight, and then the left foot goes first; it may also
+//! wait. Plans end standing, or where one vanishes. To stand before the horizon without having arrived is dear, but always a
+//! plan: a search that has no time left has one that leads as near to the goal as it could see.
 //!
 //! Costs are the energies of Σ4: a price for every second, one that grows with the square of the step's mean speed, and one for changes of
 //! velocity; and a little for steps that are longer, shorter or more turned than usual. The heuristic is the least that a metre can
@@ -92,7 +92,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Somebody who stands.
+    /// An agent that stands.
     pub fn standing(time: f64, at: DVec2, gait: &Gait) -> Start {
         Start { time, at, velocity: DVec2::ZERO, feet: gait.feet, support: None }
     }
@@ -107,7 +107,7 @@ pub struct Errand<'a> {
     pub radius: f64,
     /// Whether one vanishes there, so that one need not stand.
     pub leaves: bool,
-    /// Whoever stands elsewhere before this pays for it, s.
+    /// An agent that stands elsewhere before this pays for it, s.
     pub horizon: f64,
     /// Until when one must be able to stand where a plan ends, s.
     pub rest_until: f64,
@@ -115,15 +115,15 @@ pub struct Errand<'a> {
     pub left: &'a dyn Fn(DVec2) -> f64,
 }
 
-/// A plan is at most so many times as long as its horizon: a river that was begun must be crossed.
+/// A plan is at most this many times as long as its horizon: a river that was begun must be crossed.
 const BEYOND: f64 = 2.0;
 /// At least so long one must be able to stand at the end of a plan, s.
 const REST: f64 = 6.0;
-/// So many of the longest steps there is ground around whoever stands on the way.
+/// Around an agent that stands on the way there is ground for this many of the longest steps.
 const RUN_UP: f64 = 1.5;
-/// A second that one stands at the end of a plan, before the horizon, costs so many times one of standing.
+/// A second that one stands at the end of a plan, before the horizon, costs this many times one of standing.
 const IDLE: f64 = 3.0;
-/// What is further than one gets within the horizon at so many times the preferred speed is as far for all plans.
+/// What is further than one gets within the horizon at this many times the preferred speed is as far for all plans.
 const FURTHEST: f64 = 1.2;
 
 /// The footstep domain of one agent.
@@ -144,7 +144,7 @@ pub struct Footstepping<'a> {
     heading: u8,
     speed: u8,
     per_metre: f64,
-    /// What is left of the way for everybody, m.
+    /// What is left of the path for all agents, m.
     spare: f64,
 }
 
@@ -242,7 +242,8 @@ impl<'a> Footstepping<'a> {
         }
     }
 
-    /// What an action does to somebody with a velocity, a heading and a speed, who stands on a foot next. `None` where it has no such speed.
+    /// What an action does to an agent with a velocity, a heading and a speed, who stands on a foot next. `None` where it has no
+    /// such speed.
     fn made(&self, velocity: DVec2, (heading, speed): (u8, u8), next: Side, action: Action) -> Option<Made> {
         let to_speed = match action.speed {
             Turn::By(change) => {
@@ -275,7 +276,7 @@ impl<'a> Footstepping<'a> {
         })
     }
 
-    /// The feet of somebody who stands, whose body is at a place: as it began, or after a stop.
+    /// The feet of an agent that stands, whose body is at a place: as it began, or after a stop.
     fn stood(&self, stand: Stand, at: DVec2) -> [Footprint; 2] {
         let Stand::Stopped { heading, speed, support, action } = stand else { return self.start.feet };
         let Some(plant) = self.planted_by(at, (heading, speed), support, WALKING[action as usize]) else {
@@ -298,7 +299,7 @@ impl<'a> Footstepping<'a> {
         Footprint { at, along: direction(turned(made.heading, toe)), side, since: 0.0 }
     }
 
-    /// The foot that somebody stands on.
+    /// The foot that an agent stands on.
     fn support_foot(&self, stride: Stride) -> Footprint {
         let at = self.at(stride);
         let side = stride.support;
@@ -324,7 +325,7 @@ impl<'a> Footstepping<'a> {
         }
     }
 
-    /// How somebody who stands came to.
+    /// How an agent that stands came to.
     fn stand(&self, stride: Stride) -> Stand {
         match stride.came {
             Came::Step { heading, speed, action } => {
@@ -435,7 +436,7 @@ impl<'a> Footstepping<'a> {
             && (self.is_free(at, to, next, begin, bulge) || self.is_free_by_and_by(at, made, begin))
     }
 
-    /// The same for the way as it is, from one step of the simulation to the next: for whoever is close to somebody.
+    /// The same for the way as it is, from one step of the simulation to the next: for an agent that is close to another.
     fn is_free_by_and_by(&self, at: DVec2, made: &Made, begin: u16) -> bool {
         let (pendulum, tick) = (self.surroundings.legs.pendulum(), self.walker.tick);
         let place = |ticks: u16| {
@@ -475,7 +476,7 @@ impl<'a> Footstepping<'a> {
     }
 
     /// Whether there is ground for a few steps in any direction: who stands on a stone, or at the very edge of a bank, may have no way
-    /// on, and whoever comes to a river has to find its first stone from a run-up.
+    /// on, and an agent that comes to a river has to find its first stone from a run-up.
     fn can_turn(&self, stride: Stride) -> bool {
         let (at, room) = (self.at(stride), RUN_UP * self.surroundings.legs.longest);
         let corners = [(-room, -room), (room, -room), (room, room), (-room, room)];
@@ -494,7 +495,7 @@ impl<'a> Footstepping<'a> {
         !self.meets(&passage, self.surroundings.clearance.radius() + APART)
     }
 
-    /// The last time at which anybody does anything.
+    /// The last time at which any agent does anything.
     fn last(&self) -> u16 {
         let ticks = BEYOND * (self.errand.horizon - self.start.time) / self.walker.tick;
         ticks.clamp(0.0, f64::from(u16::MAX / 2)) as u16
@@ -560,7 +561,7 @@ impl<'a> Footstepping<'a> {
         Some((self.made(self.velocity(from), (from.heading, from.speed), side, action)?, action, side))
     }
 
-    /// Every way in which somebody may have come to a heading and a speed at the end of a step on a foot.
+    /// Every way in which an agent may have come to a heading and a speed at the end of a step on a foot.
     fn ways_to(&self, heading: u8, speed: u8, support: Side, mut found: impl FnMut(Came)) {
         found(Came::Start);
         for (index, action) in WALKING.iter().enumerate() {

@@ -153,7 +153,7 @@ fn stones_too_small_for_a_body_are_walked_over() {
     check(&replayed, &place);
     assert!(expansions < 1000, "{expansions}");
     assert!(replayed.path.last().unwrap().1.x > 7.6);
-    // Without stones nobody gets across, and whatever is planned ends before it.
+    // Without stones no agent gets across, and whatever is planned ends before it.
     let place = Place::new(vec![rectangle([2.0, -50.0], [5.0, 50.0])], &[], Vec::new());
     if let Some((replayed, _)) = plan(&place, DVec2::new(8.0, 0.0), 6.0) {
         check(&replayed, &place);

@@ -86,7 +86,7 @@ impl Crowd {
         let row = self.row(agent)?;
         if let Some(velocity) = velocity {
             check_velocity(velocity)?;
-            // Whoever is steered neither waits nor has arrived.
+            // A steered agent neither waits nor has arrived.
             let agents = &mut self.state.world.agents;
             if agents.status[row] != Status::Walking {
                 (agents.status[row], agents.arrival[row]) = (Status::Walking, -1.0);
