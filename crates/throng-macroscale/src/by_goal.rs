@@ -1,12 +1,12 @@
 //! Trees of shortest paths that are kept by goal: what planners have in common that find them between walls for bodies of one radius.
 //!
 //! Free space is worked out for each class of radii when the map changes (`View::map_version`), the ways to a goal when
-//! somebody first needs them. Each step asks anew from where an agent stands, so whoever was pushed off its way has
+//! they are first needed. Each step asks anew from where an agent stands, so one that was pushed off its path has
 //! another one at once, and what is kept are caches only: nothing has to be saved, and an answer depends on the view alone.
 
 use crate::Intent;
-use crate::goal_cache::{Answer, Areas, Key, LastUsed, Leg, answer, rows_with, unreachable};
-use crate::heading::{Target, goals, target, waits};
+use crate::goal_cache::{Answer, Areas, Key, LastUsed, answer, rows_with, unreachable};
+use crate::heading::{Leg, Target, goals, target, waits};
 use glam::{DVec2, Vec2};
 use rayon::prelude::*;
 use std::collections::HashMap;

@@ -28,7 +28,7 @@ const MOST_SPLIT: usize = 1 << 12;
 const MARGIN: f64 = 2.0;
 /// Stands for a split cell's number where a cell is whole.
 const WHOLE: u32 = u32::MAX;
-/// As far as somebody looks for a part that it can get to, in parts.
+/// As far as an agent looks for a part that it can get to, in parts.
 const REACH: i32 = 2;
 
 /// Counter-clockwise from east; the opposite of `d` is `d ^ 4`.
@@ -60,7 +60,7 @@ pub(super) struct Grid {
     split: Vec<Split>,
     /// By node: as how many metres one counts. Empty where it is one everywhere.
     ground: Vec<f32>,
-    /// By node: equal where a way leads from one to the other. 0 where nobody can be.
+    /// By node: equal where a way leads from one to the other. 0 where no agent can be.
     region: Vec<u32>,
 }
 
@@ -467,7 +467,7 @@ impl Grid {
         best.map(|(_, gate)| self.low + gate.as_dvec2() * (self.part / 2.0))
     }
 
-    /// Nodes that somebody can get to straight from a place, the nearest first.
+    /// Nodes that an agent can get to straight from a place, the nearest first.
     pub fn around(&self, place: &Place) -> Vec<Node> {
         let last = IVec2::new(self.columns, self.lines) * SIDE - 1;
         // Beyond the margin nothing is in the way to the outermost cells.
@@ -519,7 +519,7 @@ pub(super) fn octile(way: IVec2) -> u64 {
 }
 
 /// What the grid has to cover: walls and costly ground, and all starts and goals where they are not too far apart for
-/// cells of a side. Whoever is beyond it has nothing but other people in its way.
+/// cells of a side. An agent that is beyond it has nothing but other people in its way.
 fn bounds(view: View<'_>, space: &Space, side: f64) -> (DVec2, DVec2) {
     let walls = space.walls.iter().flat_map(|wall| [wall.a, wall.b]);
     let ground = view.terrain.iter().flat_map(|piece| piece.ring.iter().map(|corner| corner.as_dvec2()));
