@@ -213,7 +213,7 @@ fn keeping_together_without_groups_is_warned_of() {
     assert!(desk.works("check alone.toml").err.contains(warning));
 }
 
-/// An agent that has no way stood there, and the summary knew nothing of it.
+/// An agent that has no path stood there, and the summary knew nothing of it.
 #[test]
 fn who_has_no_way_is_told() {
     let desk = Desk::new();

@@ -33,7 +33,7 @@ throng_core::params! {
     pub struct DynamicNavmesh("dynamic-navmesh") {
         /// No polygon is wider. One for all: a cohort's own value does nothing.
         polygon: f32 = 5.0, "m", Limit::from(0.5).up_to(1000.0);
-        /// As how many metres more a metre counts for each body per m2. 0: always the shortest way.
+        /// As how many metres more a metre counts for each body per m2. 0: always the shortest path.
         density_weight: f32 = 4.0, "m2", Limit::from(0.0).up_to(1000.0);
         /// Time between looks at the crowd ahead.
         attention: f32 = 2.0, "s", Limit::above(0.0).up_to(1e6);
@@ -311,7 +311,7 @@ impl<'a> Navigator<'a> {
         Trajectory { radius: view.agents.radius[row].into(), path, stays: true }
     }
 
-    /// The stops of the cheapest way through the crowd; `None` where there is no way.
+    /// The stops of the cheapest path through the crowd; `None` where there is no path.
     fn search(&self, view: View<'_>, row: usize, forecast: &Forecast) -> Option<Vec<Vec2>> {
         let maps = self.maps.of(view.planned_radius(row))?;
         let mesh = maps.fine.mesh()?;

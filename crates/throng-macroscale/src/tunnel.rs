@@ -97,7 +97,7 @@ impl Line {
     }
 }
 
-/// Without places that lie in a straight line between their neighbours: a way over cells has hundreds.
+/// Without places that lie in a straight line between their neighbours: a path over cells has hundreds.
 fn straightened(points: impl IntoIterator<Item = DVec2>) -> Vec<DVec2> {
     let mut bends: Vec<DVec2> = Vec::new();
     for point in points {

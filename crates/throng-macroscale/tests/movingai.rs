@@ -1,4 +1,4 @@
-//! MovingAI's maps: lengths of shortest ways on the grid as they are known, and space-time plans of many that do not collide.
+//! MovingAI's maps: lengths of shortest paths on the grid as they are known, and space-time plans of many that do not collide.
 //! Where the data are not there the tests say so and count as skipped, never as passed.
 
 use glam::{DVec2, Vec2};

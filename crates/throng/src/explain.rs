@@ -18,7 +18,7 @@ pub struct Explanation {
     pub position: [f64; 2],
     /// How it moves.
     pub velocity: Vec2,
-    /// Its way to the goal, from where it is; none where there is no way, or the macroscale does not think in ways.
+    /// Its path to the goal, from where it is; none where there is no path, or the macroscale plans none.
     pub route: Option<Vec<[f64; 2]>>,
     /// Whether there is no way to the goal.
     pub no_path: bool,
@@ -104,7 +104,7 @@ pub struct PerceptionField {
     pub discomfort: Vec<Vec<f32>>,
     /// Of crossing a cell.
     pub cost: Vec<Vec<f32>>,
-    /// What is left of the way from each cell, more or less than from where the agent stands; none where it cannot be
+    /// What is left of the path from each cell, more or less than from where the agent stands; none where it cannot be
     /// reached.
     pub potential: Vec<Vec<Option<f32>>>,
 }

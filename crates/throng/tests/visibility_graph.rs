@@ -132,7 +132,7 @@ fn no_way_is_not_the_same_as_not_thinking_in_ways() {
 }
 
 /// More than eight radii were put into eight classes with as many radii in each, and people shared one with the robot:
-/// planned for a radius of 1 m, they had no way through the door.
+/// planned for a radius of 1 m, they had no path through the door.
 #[test]
 fn a_robot_does_not_keep_people_from_a_door() {
     let mut simulation = simulate(

@@ -269,13 +269,13 @@ impl Case {
     fn findings(&self, measured: &Measured) -> Vec<Finding> {
         let [without, with] = measured.length;
         let name = self.name;
-        // Where ORCA alone is so good that the paper's gain would lead to the shortest way itself, or nearly, the way is
+        // Where ORCA alone is so good that the paper's gain would lead to the shortest path itself, or nearly, the way is
         // held against the shortest.
         let length = if self.shorter * without >= LONGER * measured.shortest {
             let claim = format!("{name}: path length of individuals, with over without");
             Finding::new(claim, with / without, Side::AtMost, self.shorter)
         } else {
-            let claim = format!("{name}: path length of individuals over the shortest way");
+            let claim = format!("{name}: path length of individuals over the shortest path");
             Finding::new(claim, with / measured.shortest, Side::AtMost, LONGER)
         };
         let claim = format!("{name}: time per frame, with over without");

@@ -28,7 +28,7 @@ use throng::scenario::Scenario;
 /// What rows come from.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Version of the engine: another may walk other ways.
+    /// Version of the engine: results may differ in another.
     throng: String,
     /// The swept keys.
     keys: Vec<String>,

@@ -76,7 +76,7 @@ pub struct World {
     pub fastest: f32,
     /// The largest radius, m.
     pub widest: f32,
-    /// The radii that ways are planned for, ascending, see [`radius_classes`]. Saved, because agents that have left count too.
+    /// The radii that paths are planned for, ascending, see [`radius_classes`]. Saved, because agents that have left count too.
     pub radius_classes: Vec<f32>,
     /// Where walkers get on slowly.
     pub jam: Jam,

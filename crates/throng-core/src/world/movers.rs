@@ -18,14 +18,14 @@ pub struct Mover {
     pub driven: bool,
 }
 
-/// A way for planners over what cannot be walked on: a jump.
+/// A jump, for planners: over what cannot be walked on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// m from the world's origin.
     pub from: Vec2,
     /// m from the world's origin.
     pub to: Vec2,
-    /// As how many metres of walking it counts when ways are planned.
+    /// As how many metres of walking it counts when paths are planned.
     pub cost: f32,
     /// Whether it leads back too.
     pub both_ways: bool,

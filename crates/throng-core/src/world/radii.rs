@@ -8,7 +8,7 @@ const FEW_RADII: usize = 8;
 /// spare may find it closed; people from 0.2 to 0.3 m fall into seven classes, and each costs a graph.
 pub const WIDEST_CLASS: f32 = 1.06;
 
-/// The radii that ways are planned for: every radius there is where they are few. Else classes, each as wide as its widest
+/// The radii that paths are planned for: every radius there is where they are few. Else classes, each as wide as its widest
 /// member and not wider than its narrowest by more than a factor. How many there are follows from how often the range of radii doubles and
 /// not from how many agents have which, so no agent is planned for as if it were much wider than it is.
 pub fn radius_classes(radius: &[f32], widest: f32) -> Vec<f32> {

@@ -32,7 +32,7 @@ pub struct View<'a> {
     /// Differs from what it was before whenever the map has changed, so that a stage knows what it must work out anew. The same
     /// after a resume.
     pub map_version: u64,
-    /// The radii that ways are planned for, ascending.
+    /// The radii that paths are planned for, ascending.
     pub radius_classes: &'a [f32],
     /// Where walkers got on slowly of late, as far as they were looked for.
     pub jam: &'a Jam,
@@ -97,13 +97,13 @@ impl View<'_> {
         self.agents.radius[row] + self.widest + 2.0 * self.fastest * self.dt
     }
 
-    /// The radius that a row's way is planned for: its own, or that of its class, which is hardly wider.
+    /// The radius that a row's path is planned for: its own, or that of its class, which is hardly wider.
     #[inline]
     pub fn planned_radius(&self, row: usize) -> f32 {
         self.class_of(self.agents.radius[row])
     }
 
-    /// The least radius that ways are planned for and that a radius fits into; itself where it is wider than all of them.
+    /// The least radius that paths are planned for and that a radius fits into; itself where it is wider than all of them.
     #[inline]
     pub fn class_of(&self, radius: f32) -> f32 {
         let class = self.radius_classes.partition_point(|&class| class < radius);

@@ -78,7 +78,7 @@ impl Atlas {
         self.clearance.has_room(at) && meshes.into_iter().all(|terrain| terrain.mesh().locate(at).is_some())
     }
 
-    /// The shortest ways to a goal, where a chain leads from the static mesh to space-time: what the one knows of distances
+    /// The shortest paths to a goal, where a chain leads from the static mesh to space-time: what the one knows of distances
     /// guides the other.
     pub(super) fn ways(&self, chain: &Chain, goal: DVec2) -> Option<PathTree> {
         let guides = chain.first == Level::Navmesh && chain.last() == Level::SpaceTime;

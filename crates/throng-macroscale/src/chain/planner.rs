@@ -21,7 +21,7 @@ pub(super) struct ChainPlanner<'a> {
     pub ways: Option<PathTree>,
 }
 
-/// What one leg, or the whole way where there are no legs, is to do in space-time.
+/// What one leg, or the whole path where there are no legs, is to do in space-time.
 pub(super) struct Stretch {
     pub begin: f64,
     pub from: DVec2,

@@ -490,7 +490,7 @@ mod tests {
         assert!((along - length).abs() < 1e-6);
         assert!(length >= best - 1e-6, "{length} of {best}");
         assert!(length <= 1.5 * best + 3.0, "{length} of {best}");
-        // Each straight piece lies in the mesh: it is its own shortest way.
+        // Each straight piece lies in the mesh: it is its own shortest path.
         for pair in route.windows(2) {
             let piece = search.find(terrain.mesh(), pair[0], pair[1]).map(|way| way.length);
             assert!(

@@ -5,7 +5,7 @@
 //! Deviations:
 //! - No corner is cut: a diagonal step needs both cells beside it free. The paper does not say; an agent that follows the plan
 //!   with a body would touch there.
-//! - The heuristic is the length of the best way on an empty grid (octile). The paper's Euclidean one is smaller, so it
+//! - The heuristic is the length of the best path on an empty grid (octile). The paper's Euclidean one is smaller, so it
 //!   looks at more cells for the same ways.
 //! - A cell with a body on it can be left and not entered, so that an agent that is touched can still plan.
 

@@ -60,7 +60,7 @@ pub(super) struct Grid {
     split: Vec<Split>,
     /// By node: as how many metres one counts. Empty where it is one everywhere.
     ground: Vec<f32>,
-    /// By node: equal where a way leads from one to the other. 0 where no agent can be.
+    /// By node: equal where a path leads from one to the other. 0 where no agent can be.
     region: Vec<u32>,
 }
 
@@ -511,7 +511,7 @@ fn part_at(part: usize) -> IVec2 {
 /// What one half of a part counts along an axis; 724 of it are as many on the diagonal.
 pub(super) const HALF: u64 = 512;
 
-/// The length of the shortest way in eight directions, from one spot to another.
+/// The length of the shortest path in eight directions, from one spot to another.
 #[inline]
 pub(super) fn octile(way: IVec2) -> u64 {
     let (x, y) = (u64::from(way.x.unsigned_abs()), u64::from(way.y.unsigned_abs()));

@@ -13,7 +13,7 @@
 //!   are cells; ours are corners, so the route is looked at in every cell that it passes within the next 24 m. The new route
 //!   is taken if it is a tenth cheaper than what is left of the old one, both at what cells cost now: without that people would
 //!   turn back and forth. A cell's cost grows with its density from `threshold` on and not below: a loose crowd is no
-//!   obstacle, and a cost for all agents would send all another way.
+//!   obstacle, and a cost for all agents would send all by another path.
 //! - **Knowledge**: see `individuals`. The paper has leaders register in the map field; they are found by the neighbour index,
 //!   which has them anyway. Only one who wants to about the same place is a leader. Following is remembered for a moment,
 //!   so that one who goes around a corner is followed to where it was seen last.
@@ -51,7 +51,7 @@ throng_core::params! {
     pub struct MapField("map-field") {
         /// Side of the map's cells: eight cells of the world field. One for all: a cohort's own value does nothing.
         cell: f32 = 4.0, "m", Limit::from(0.25).up_to(1000.0);
-        /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest way. What is drawn counts in eighths, so that those who are nearly alike share their searches.
+        /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest path. What is drawn counts in eighths, so that those who are nearly alike share their searches.
         congestion: Draw = Draw::Fixed(0.0), "", Limit::from(0.0).up_to(1000.0);
         /// From this density on a place ahead is congested.
         threshold: f32 = 1.0, "1/m2", Limit::above(0.0).up_to(100.0);
@@ -145,7 +145,7 @@ struct Key {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
-    /// It has no way, or has lost it.
+    /// It has no path, or has lost it.
     NoRoute,
     /// Its way is congested.
     Congested,
@@ -515,7 +515,7 @@ impl<'a> Navigator<'a> {
         requests.par_iter().zip(ways).map(is_wanted).collect()
     }
 
-    /// The stops of the cheapest ways from some places to wherever a goal can be entered.
+    /// The stops of the cheapest paths from some places to wherever a goal can be entered.
     fn ways(&self, costs: &Costs<'_>, goals: &[DVec2], from: &[Vec2]) -> Vec<Option<Vec<Vec2>>> {
         let grid = costs.grid;
         let entries = entries(goals, grid);

@@ -73,7 +73,7 @@ impl Costs<'_> {
         (0..samples as usize).map(sample).sum::<f64>() * (length / samples)
     }
 
-    /// As how many metres a way over stops counts.
+    /// As how many metres a path over stops counts.
     pub fn of_way(&self, from: Vec2, stops: &[Vec2]) -> f64 {
         let mut at = from.as_dvec2();
         let mut leg = |stop: &Vec2| {
@@ -94,7 +94,7 @@ pub(super) struct Scratch {
     cost: Vec<u64>,
     /// By node: where the way to the goal goes on.
     onward: Vec<u32>,
-    /// By estimate; among equals the node nearer to the end goes first, or all ways around an open square would be tried.
+    /// By estimate; among equals the node nearer to the end goes first, or all paths around an open square would be tried.
     open: BinaryHeap<Reverse<(u64, u64, Node)>>,
 }
 

@@ -405,7 +405,7 @@ impl<'a> Snapshot<'a> {
         Some(way[first..].to_vec())
     }
 
-    /// T(Σ2). Where no agent will be on the static way, there is no better one.
+    /// T(Σ2). Where no agent will be on the static path, there is no better one.
     fn dynamic_way(&self, ego: &Ego<'_>, static_way: &[DVec2], meter: &mut Meter) -> Option<Vec<DVec2>> {
         let mesh = ego.map.fine.as_ref().map(Terrain::mesh)?;
         let class = self.maps.class(self.view, ego.row);

@@ -131,7 +131,7 @@ impl DomainMap {
         }
     }
 
-    /// T(Σ1): the bends of the shortest way to a row's goal, the goal last. An agent on a platform gets off where it lands next
+    /// T(Σ1): the bends of the shortest path to a row's goal, the goal last. An agent on a platform gets off where it lands next
     /// and there is a way on.
     /// It is told where the search looked.
     pub fn way(

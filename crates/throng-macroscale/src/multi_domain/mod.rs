@@ -24,7 +24,7 @@
 //! - **A goal that others want to as well is visited** (`sharing.rs`): a plan leads on to a place beside it.
 //! - **Platforms are taken by timetable** (`crossing.rs`): their paths are known, and a search would try every place to wait at.
 //! - **Σ1 is searched for each agent**, not once for each goal, and **Σ2 on the whole mesh**, without a tunnel around the
-//!   static way: both are a small part of the time, and a way around a crowd may lead through other streets.
+//!   static path: both are a small part of the time, and a way around a crowd may lead through other streets.
 //! - **Paths are pulled taut in space and time**: steps in sixteen directions zigzag.
 //! - **Every agent counts, whatever the direction** (the paper: a foveal angle). The rule above needs it, and an index of space
 //!   and time makes it cheap.

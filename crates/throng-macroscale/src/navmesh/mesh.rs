@@ -14,7 +14,7 @@ use std::ops::Range;
 pub struct Mesh {
     origin: DVec2,
     pub(crate) vertex: Vec<DVec2>,
-    /// Whether a shortest way can bend at a vertex: the walls there leave more than half a turn free.
+    /// Whether a shortest path can bend at a vertex: the walls there leave more than half a turn free.
     pub(super) bends: Vec<bool>,
     /// The first side of every polygon, and the number of sides.
     pub(crate) first: Vec<u32>,

@@ -4,8 +4,8 @@
 //!
 //! - [`Terrain`] is a map that can change; it cuts the space that is free for bodies of one radius into convex polygons.
 //! - [`Mesh`] is what comes out: flat arrays that searches read.
-//! - [`Search`] finds the shortest way from one place to another, [`PathTree`] those from everywhere to one goal.
-//! - [`Navmesh`] is the macroscale model: every agent heads for the next bend of its shortest way.
+//! - [`Search`] finds the shortest path from one place to another, [`PathTree`] those from everywhere to one goal.
+//! - [`Navmesh`] is the macroscale model: every agent heads for the next bend of its shortest path.
 //!
 //! Deviations:
 //! - The paper walks from middle to middle of triangles and takes its mesh from Recast. Here a way is the shortest that

@@ -1,4 +1,4 @@
-//! The macroscale model: every agent heads for the next bend of its shortest way on the mesh.
+//! The macroscale model: every agent heads for the next bend of its shortest path on the mesh.
 
 use super::Search;
 use super::mesh::Mesh;
@@ -15,7 +15,7 @@ use throng_core::space::Wall;
 use throng_core::world::View;
 
 throng_core::params! {
-    /// Around obstacles on the shortest way that the body fits through, on a navigation mesh: for large maps and crowds.
+    /// Around obstacles on the shortest path that the body fits through, on a navigation mesh: for large maps and crowds.
     pub struct Navmesh("navmesh") {
     }
 }

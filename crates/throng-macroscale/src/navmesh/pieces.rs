@@ -4,7 +4,7 @@
 //! a wall is a rectangle, a corner that sticks out is the polygon around its arc, an obstacle is its ring, and what is
 //! joined only where it is asked for is joined exactly. Weighed: an offset of whole polygons (one operation, but it cannot
 //! be had for a part of the map) and one mesh for all radii with the width of every passage (Kallmann 2010: one mesh
-//! instead of one for each class of radii, but a shortest way then has to find out which passages it fits through on
+//! instead of one for each class of radii, but a shortest path then has to find out which passages it fits through on
 //! each of its tangents; few radii and cheap meshes make that the dearer choice).
 
 use super::raster::{Point, Raster, Rect, Ring};

@@ -30,7 +30,7 @@ pub struct Geometry {
 pub struct Settings {
     /// Radius of the bodies, m. Default 0. At least 0.
     pub radius: f64,
-    /// Whether the map is cut into tiles, so that edits are cheap. Default true. Without, ways are found sooner, because
+    /// Whether the map is cut into tiles, so that edits are cheap. Default true. Without, paths are found sooner, because
     /// nothing but walls makes polygons smaller, and every edit makes all anew.
     pub tiles: bool,
     /// No polygon is wider than this, m: tiles of this side. Default infinite. Above 0.

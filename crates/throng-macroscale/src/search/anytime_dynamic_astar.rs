@@ -41,7 +41,7 @@ use std::hash::Hash;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// The inflation of the first round: the first path costs at most this many times the optimum. Default 2.5. 1 looks for
-    /// the best way at once, and less counts as 1.
+    /// the best path at once, and less counts as 1.
     pub inflation: f32,
     /// By how much the inflation falls from round to round, down to 1. Default 0.5. Less than 0.001 counts as that.
     pub step: f32,
@@ -178,7 +178,7 @@ impl<S: Copy + Eq + Hash> AnytimeDynamicAstar<S> {
         }
     }
 
-    /// The states of the way in the direction of travel, and its cost. `None` where there is no way, or where the one
+    /// The states of the way in the direction of travel, and its cost. `None` where there is no path, or where the one
     /// that was found cannot be gone any more; each step has been looked up in the domain since it last changed.
     pub fn path<D: Domain<State = S>>(&mut self, domain: &D, out: &mut Vec<S>) -> Option<f32> {
         self.plan.check(domain, &mut self.far);

@@ -30,7 +30,7 @@ impl<S: Copy + Eq> Solution<S> {
         self.steps.first().map(|step| step.1)
     }
 
-    /// How many times the optimum it may cost, where there is a way.
+    /// How many times the optimum it may cost, where there is a path.
     pub fn bound(&self) -> Option<f32> {
         let cost = self.cost()?;
         let bound = if self.least > 0.0 { (cost / self.least).max(1.0) } else { f32::INFINITY };
@@ -42,7 +42,7 @@ impl<S: Copy + Eq> Solution<S> {
         self.steps.iter().map(|step| step.0)
     }
 
-    /// Takes another way, and says whether it can be gone.
+    /// Takes another path, and says whether it can be gone.
     pub fn replace<D: Domain<State = S>>(
         &mut self,
         domain: &D,

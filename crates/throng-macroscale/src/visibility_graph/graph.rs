@@ -1,4 +1,4 @@
-//! The graph: nodes, and the straight ways between them that can be part of a shortest way.
+//! The graph: nodes, and the straight ways between them that can be part of a shortest path.
 
 use super::nodes::Nodes;
 use crate::space::{Place, Space};

@@ -1,8 +1,8 @@
 //! # Visibility graph (He & van den Berg 2013, Meso-scale planning for multi-agent navigation)
 //! The paper takes a preferred velocity from any macroscale planner and uses a visibility graph in its experiments
-//! (section III), without saying how it is made; this one gives the shortest way for a body of the agent's radius. Its
+//! (section III), without saying how it is made; this one gives the shortest path for a body of the agent's radius. Its
 //! nodes lie around the corners of obstacles (`nodes`), its edges are the tangents between them that are clear of walls
-//! (`space`, `graph`). Trees of shortest ways are kept for each goal and radius (`tree`), and an agent heads for the
+//! (`space`, `graph`). Trees of shortest paths are kept for each goal and radius (`tree`), and an agent heads for the
 //! visible node with the least way over it. Where few want to the same goal, a tree reaches only as far as they need
 //! (`search`).
 //!
@@ -38,7 +38,7 @@ use throng_core::world::View;
 use tree::{Stop, Tree};
 
 throng_core::params! {
-    /// Around obstacles, on the shortest way that the body fits through.
+    /// Around obstacles, on the shortest path that the body fits through.
     pub struct VisibilityGraph("visibility-graph") {
     }
 }
@@ -142,7 +142,7 @@ impl Paths {
         }
     }
 
-    /// Writes every agent's preferred velocity. Says whether any has no way.
+    /// Writes every agent's preferred velocity. Says whether any has no path.
     fn run(&mut self, view: View<'_>, out: &mut Intents) -> bool {
         self.forget_what_changed(view);
         self.now += 1;
@@ -278,7 +278,7 @@ impl Paths {
     }
 
     /// Makes the trees that open rows need, answers the rows, and remembers as many trees as there is room for. Says
-    /// whether any agent has no way.
+    /// whether any agent has no path.
     fn learn_ways(&mut self, view: View<'_>, out: &mut Intents) -> bool {
         let mut open: Vec<(Key, usize)> =
             rows_with(&self.answers, Answer::Open).map(|row| (Key::of(view, row), row)).collect();
@@ -384,7 +384,7 @@ fn towards(graph: &Graph, tree: &Tree, place: &Place, stop: Option<Stop>) -> Leg
     if tree.after(stop).is_none() { Leg::End(at) } else { Leg::Through(at) }
 }
 
-/// The whole way over a first stop.
+/// The whole path over a first stop.
 fn stops(graph: &Graph, tree: &Tree, from: Vec2, first: Stop) -> Vec<Vec2> {
     let way = std::iter::successors(Some(first), |&stop| tree.after(stop));
     std::iter::once(from).chain(way.map(|stop| tree.at(graph, stop).as_vec2())).collect()

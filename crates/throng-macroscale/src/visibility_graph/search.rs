@@ -1,4 +1,4 @@
-//! The search for ways, from the goal backwards: Dijkstra's algorithm over all nodes, or A* towards one agent.
+//! The search for paths, from the goal backwards: Dijkstra's algorithm over all nodes, or A* towards one agent.
 //!
 //! Both give the same ways, to the bit. A way's length is the rounded sum of its parts from the goal on, and a node keeps
 //! the least sum that any neighbour offers; of equal ones the offer of the neighbour with the least (length, number). No
@@ -11,7 +11,7 @@ use glam::DVec2;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How much longer than the shortest way over a node may be that A* looks at, m and as a share: an agent that is pushed off its
+/// How much longer than the shortest path over a node may be that A* looks at, m and as a share: an agent that is pushed off its
 /// way is still within what was found. More lasts longer, and takes more time and memory.
 const SPARE: f64 = 1.0;
 const SPARE_SHARE: f64 = 0.02;

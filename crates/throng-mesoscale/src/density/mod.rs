@@ -45,7 +45,7 @@ throng_core::params! {
         threshold: f32 = 5.0, "", Limit::above(0.0).up_to(1e6);
         /// The same as a density, whatever the size of cells; the count is not used where this is above 0.
         persons_per_m2: f32 = 0.0, "1/m2", Limit::from(0.0).up_to(100.0);
-        /// Whether jams are told to the macroscale, which then may choose another way. One cohort that says so is enough.
+        /// Whether jams are told to the macroscale, which then may choose another path. One cohort that says so is enough.
         divert: bool = true, "", Limit::from(0.0);
     }
 }

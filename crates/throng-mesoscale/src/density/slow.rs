@@ -1,6 +1,6 @@
 //! Where walkers get on slowly, for planners to divert around it. Beyond the paper.
 //!
-//! What counts is how walkers get on and not how dense they are: a dense crowd that flows is no reason to go another way.
+//! What counts is how walkers get on and not how dense they are: a dense crowd that flows is no reason to take another path.
 //! A jam that has gone is not forgotten at once, and a new one not believed at once: otherwise every agent would change its
 //! mind with all others.
 

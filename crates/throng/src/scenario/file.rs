@@ -306,7 +306,7 @@ pub struct LinkFile {
     pub from: Point,
     /// Where it ends, m.
     pub to: Point,
-    /// As how many metres of walking it counts when ways are planned. Default 1. At least 0.
+    /// As how many metres of walking it counts when paths are planned. Default 1. At least 0.
     #[serde(default = "default_link_cost")]
     #[schemars(range(min = 0.0))]
     pub cost: f64,

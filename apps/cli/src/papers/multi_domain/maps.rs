@@ -47,7 +47,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// The map of a number; `None` where it has no way from start to goal, however long one tries.
+    /// The map of a number; `None` where it has no path from start to goal, however long one tries.
     pub fn new(seed: u64, number: u32) -> Option<Map> {
         let mut numbers = stream(seed, number, 0, Purpose::Place);
         let sizes = [BLOCK; BLOCKS].into_iter().chain([WALL; WALLS]);
@@ -107,7 +107,7 @@ fn walls(blocks: &[[DVec2; 4]]) -> Vec<Wall> {
     ring(outline.map(|at| at.as_vec2())).chain(blocks.iter().flat_map(outside)).collect()
 }
 
-/// From place to place on shortest ways, until the horizon.
+/// From place to place on shortest paths, until the horizon.
 fn mover(numbers: &mut Stream, terrain: &Terrain, search: &mut Search, start: DVec2) -> Option<Mover> {
     let radius = numbers.uniform(MOVER_RADIUS.0, MOVER_RADIUS.1);
     let speed = numbers.uniform(MOVER_SPEED.0, MOVER_SPEED.1);

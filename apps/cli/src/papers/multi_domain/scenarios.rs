@@ -93,7 +93,7 @@ pub fn reproduce(quick: bool, picture: Option<&std::path::Path>) -> anyhow::Resu
     scale(quick, &mut rows, &mut findings)?;
     let mut notes = vec![
         format!(
-            "{seeds} seeds for each scenario, which move the starts. Beside it: ways on the navigation mesh, and ORCA with a horizon of 3 s."
+            "{seeds} seeds for each scenario, which move the starts. Beside it: paths on the navigation mesh, and ORCA with a horizon of 3 s."
         ),
         "Times: this machine, with whatever else it does.".into(),
     ];

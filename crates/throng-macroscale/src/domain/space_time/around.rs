@@ -17,7 +17,7 @@ pub struct Surroundings<'a> {
     pub own: Option<u32>,
 }
 
-/// Shortest ways on the static mesh to somewhere, as a lower bound for ways to anywhere.
+/// Shortest paths on the static mesh to somewhere, as a lower bound for ways to anywhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Compass<'a> {
     /// For bodies of the same radius. Without links, which may be shorter than ways.

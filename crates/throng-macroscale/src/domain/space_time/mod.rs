@@ -14,7 +14,7 @@
 //!   no walls and no agent in the way: e_s·T + e_w·d²/T for the best T, and no less than the best step makes of each metre.
 //!   The paper adds up a distance and a penalty for the deviation from the needed speed with weights; this is what
 //!   such a sum approximates, and it is consistent, so that the search's bounds hold.
-//! - **Distances may be those of shortest ways** instead of straight lines, where a [`Compass`] knows them from the static mesh.
+//! - **Distances may be those of shortest paths** instead of straight lines, where a [`Compass`] knows them from the static mesh.
 //!   They are lower bounds too, and lead around walls, where a straight line leads a search into every corner.
 //! - **Searches go in the direction of travel** (over [`Reversed`](crate::search::Reversed), from the start towards
 //!   [`Aim::Ends`](crate::search::Aim::Ends)): the time of arrival is not known, and states near the goal at all times are
@@ -297,7 +297,7 @@ impl<'a> SpaceTime<'a> {
         self
     }
 
-    /// With distances of shortest ways. They lead to the goal, or to somewhere beyond it.
+    /// With distances of shortest paths. They lead to the goal, or to somewhere beyond it.
     pub fn with_compass(mut self, compass: Option<Compass<'a>>) -> SpaceTime<'a> {
         let beyond = compass.and_then(|compass| compass.length(self.goal.at));
         // Jumps may be shorter than any way.
