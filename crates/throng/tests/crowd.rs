@@ -431,3 +431,49 @@ fn a_crowd_far_from_zero_walks_like_one_at_zero() {
     };
     assert!((walk(1e6) - walk(0.0)).abs() < 0.01 && (walk(1e8) - walk(0.0)).abs() < 0.01);
 }
+
+/// The first place chooses the origin of a crowd without a map. What came before the first agent was kept relative to another
+/// origin than all that came later, and so was elsewhere.
+#[test]
+fn what_comes_before_the_first_agent_of_a_far_crowd_stays_where_it_was_put() {
+    /// Returns the cohort of the agent that comes later.
+    type First = fn(&mut Crowd, f64) -> CohortId;
+    let walk = |first: First, at: f64| {
+        let mut crowd = Crowd::builder().macroscale(VisibilityGraph::default()).build().unwrap();
+        let cohort = first(&mut crowd, at);
+        let agent = crowd.spawn(Agent::at([at, at]).goal([at + 20.0, at]).cohort(cohort)).unwrap();
+        (0..80).for_each(|_| crowd.step());
+        crowd.position(agent).unwrap() - DVec2::splat(at)
+    };
+    let alone = walk(|_, _| CohortId::FIRST, 0.0);
+    let firsts: [First; 5] = [
+        |crowd, at| {
+            crowd.add_obstacle("crate", &square(at + 6.0, at + 0.5, 2.0)).unwrap();
+            CohortId::FIRST
+        },
+        |crowd, at| {
+            let hall = square(at + 12.0, at + 9.0, 2.0);
+            crowd.add_cohort(Cohort::named("guests").goal_area(&hall)).unwrap()
+        },
+        |crowd, at| {
+            let hall = square(at + 12.0, at + 9.0, 2.0).map(DVec2::from);
+            let retarget = Edit::Retarget { cohort: CohortId::FIRST, goal: CohortGoal::Area(hall.to_vec()) };
+            crowd.apply(retarget).unwrap();
+            CohortId::FIRST
+        },
+        |crowd, at| {
+            crowd.spawn_mover(Mover::at([at + 6.0, at + 0.2]).radius(1.0)).unwrap();
+            CohortId::FIRST
+        },
+        |crowd, at| {
+            let script = [(0.0, [at + 9.0, at]), (9.0, [at + 5.0, at])];
+            crowd.spawn_mover(Mover::along(script).radius(1.0)).unwrap();
+            CohortId::FIRST
+        },
+    ];
+    for (index, first) in firsts.into_iter().enumerate() {
+        let (near, far) = (walk(first, 0.0), walk(first, 1e6));
+        assert!(near.distance(alone) > 0.1, "{index} is in the way: {near}");
+        assert!(near.distance(far) < 0.02, "{index}: {far} instead of {near}");
+    }
+}

@@ -47,15 +47,20 @@ impl Crowd {
 
     pub(super) fn change_goals(&mut self, cohort: CohortId, goal: CohortGoal) -> Result<(), EditError> {
         self.has_cohort(cohort)?;
-        let origin = self.state.world.origin;
         match &goal {
-            CohortGoal::Point(goal) => self.state.floor.check_free("goal", *goal, origin)?,
+            CohortGoal::Point(goal) => {
+                self.state.floor.check_free("goal", *goal, self.state.world.origin)?;
+            }
             CohortGoal::Points { points, .. } => {
                 points.iter().try_for_each(|&goal| check_place("goal", goal))?;
             }
             CohortGoal::Area(ring) => drop(checked_area(ring)?),
             CohortGoal::MovedBy(by) => check_place("goals' move", *by)?,
         }
+        if let CohortGoal::Area(ring) = &goal {
+            self.choose_origin(ring[0]);
+        }
+        let origin = self.state.world.origin;
         let area = &mut self.state.world.cohorts[usize::from(cohort.0)].area;
         match &goal {
             CohortGoal::Point(_) | CohortGoal::Points { .. } => *area = None,
