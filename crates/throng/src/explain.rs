@@ -20,7 +20,7 @@ pub struct Explanation {
     pub velocity: Vec2,
     /// Its path to the goal, from where it is; none where there is no path, or the macroscale plans none.
     pub route: Option<Vec<[f64; 2]>>,
-    /// Whether there is no way to the goal.
+    /// Whether there is no path to the goal.
     pub no_path: bool,
     /// Its tasks from coarse to fine, where the macroscale plans in several domains.
     pub tasks: Vec<TaskPlan>,

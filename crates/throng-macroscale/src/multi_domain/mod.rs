@@ -89,7 +89,7 @@ throng_core::params! {
         deadline: f32 = 0.0, "ms", Limit::from(0.0).up_to(60000.0);
         /// States that one agent may expand at a time; twice as many each time it has found no plan. The first agent of a step gets them even beyond the budget.
         share: usize = 400, "", Limit::from(1.0).up_to(1e9);
-        /// How many times the cheapest a first plan may cost.
+        /// How many times the optimum a first plan may cost.
         inflation: f32 = 2.0, "", Limit::from(1.0).up_to(100.0);
         /// Half the width of a tunnel at first.
         width: f32 = 2.5, "m", Limit::above(0.0).up_to(1000.0);
@@ -278,7 +278,7 @@ impl<'a> Session<'a> {
         self.drafts.insert(slot, plan);
     }
 
-    /// The ids of those who have no way to their goals, ascending.
+    /// The ids of those who have no path to their goals, ascending.
     fn unreachable(&self, view: View<'_>, ids: &mut Vec<u32>) {
         let agents = view.agents;
         let is_unreachable =

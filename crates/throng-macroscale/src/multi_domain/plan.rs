@@ -40,7 +40,7 @@ pub(super) struct Plan {
     pub failures: u32,
     /// Whether the map has changed since the path was held against it.
     pub needs_validation: bool,
-    /// Whether there was no way to the goal on the map when it was last looked for.
+    /// Whether there was no path to the goal on the map when it was last looked for.
     pub unreachable: bool,
 }
 

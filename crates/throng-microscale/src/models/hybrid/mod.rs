@@ -48,7 +48,7 @@ throng_core::params! {
     pub struct Hybrid("hybrid") {
         /// Side of a cell of the perception field, which has 16 a side.
         cell: f32 = 0.5, "m", Limit::from(0.05).up_to(100.0);
-        /// Weight of a way's length (α).
+        /// Weight of a path's length (α).
         length: Draw = Draw::Fixed(1.0), "1/m", Limit::from(0.0).up_to(1000.0);
         /// Weight of the time that it takes (β).
         time: Draw = Draw::Fixed(1.0), "1/s", Limit::from(0.0).up_to(1000.0);
@@ -58,7 +58,7 @@ throng_core::params! {
         cohesion: Draw = Draw::Fixed(3.0), "1/m2", Limit::from(0.0).up_to(1000.0);
         /// How far ahead others are advanced, in equal parts that each count with where they are at its beginning.
         look: f32 = 2.0, "s", Limit::from(0.0).up_to(60.0);
-        /// Number of parts that it is cut into (τ).
+        /// Number of these parts (τ).
         steps: usize = 8, "", Limit::from(1.0).up_to(64.0);
         /// How far ahead the flow is read.
         offset: f32 = 0.8, "m", Limit::from(0.0).up_to(100.0);
