@@ -18,7 +18,7 @@ pub fn listen() {
     let _ = ctrlc::set_handler(heard);
 }
 
-/// Whether somebody asked for an end.
+/// Whether an end was asked for.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }

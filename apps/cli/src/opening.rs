@@ -30,7 +30,7 @@ pub fn scenario(name: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> 
     Ok(Scenario::open_with(name, overrides)?)
 }
 
-/// A scenario's text, read once, for whoever checks it many times over: the file may change meanwhile.
+/// A scenario's text, read once, for checks of many variants: the file may change meanwhile.
 pub struct Text {
     text: String,
     name: String,

@@ -14,7 +14,7 @@ pub fn show(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a line that is not part of the answer. Where nobody listens, nobody misses it.
+/// Writes a line that is not part of the answer. Where the stream is closed, it is dropped.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -64,7 +64,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Begins now; `what` is done so many times.
+    /// Begins now; `what` is done `total` times.
     pub fn new(what: &'static str, total: usize) -> Runs {
         Runs { bar: bar(total as u64), what, begin: Instant::now() }
     }

@@ -34,11 +34,11 @@ pub struct Checkpoints {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
-    /// Everybody arrived.
+    /// All arrived.
     Arrived,
     /// The time was over.
     Until,
-    /// Somebody pressed Ctrl-C.
+    /// Ctrl-C was pressed.
     Interrupted,
 }
 
@@ -59,7 +59,7 @@ pub struct Outcome {
     pub ended: Ended,
     /// Its figures.
     pub report: Report,
-    /// The first of those who have no way to their goals.
+    /// The first of those who have no path to their goals.
     pub first_unreachable: Option<Unreachable>,
     /// The file that it was recorded to.
     pub recording: Option<Recording>,

@@ -62,11 +62,11 @@ fn ended(Outcome { ended, report, .. }: &Outcome) -> String {
     text
 }
 
-/// `12 agents have no way to their goals (first: id 34 of cohort robots at (3.5, 2.0))`.
+/// `12 agents have no path to their goals (first: id 34 of cohort robots at (3.5, 2.0))`.
 fn no_path(report: &Report, first: &Unreachable) -> String {
     let who = match report.no_path {
-        1 => "1 agent has no way to its goal".to_owned(),
-        many => format!("{many} agents have no way to their goals"),
+        1 => "1 agent has no path to its goal".to_owned(),
+        many => format!("{many} agents have no path to their goals"),
     };
     let Unreachable { id, cohort, position: [x, y] } = first;
     format!("{who} (first: id {id} of cohort {cohort} at ({x:.1}, {y:.1}))")

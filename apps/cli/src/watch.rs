@@ -1,4 +1,4 @@
-//! A line on stderr that says what is being done, where somebody watches.
+//! A line on stderr that says what is being done, on a terminal.
 
 use std::io::{IsTerminal, Write};
 

@@ -31,13 +31,13 @@ fn check_findings(code: Option<i32>, findings: &Value) {
 
 #[test]
 fn papers_as_json() {
-    let (code, told) = throng(&["papers", "snape", "--json", "--quick"]);
-    assert_eq!(keys(&told), ["findings", "paper", "rows"]);
-    check_findings(code, &told["findings"]);
-    let rows = told["rows"].as_array().unwrap();
+    let (code, answer) = throng(&["papers", "snape", "--json", "--quick"]);
+    assert_eq!(keys(&answer), ["findings", "paper", "rows"]);
+    check_findings(code, &answer["findings"]);
+    let rows = answer["rows"].as_array().unwrap();
     for row in rows {
         assert_eq!(keys(row), ["metric", "ours", "paper", "row", "table", "unit"]);
-        // Nobody collides with the moving obstacle, so that there is no ratio.
+        // No agent collides with the moving obstacle, so that there is no ratio.
         assert!(row["ours"].is_number() || row["metric"] == "HRVO/ORCA: collisions", "{row}");
     }
     for table in ["Table 1", "Table 2", "Table 3"] {
@@ -49,10 +49,10 @@ fn papers_as_json() {
 /// times may miss their bars.
 #[test]
 fn lengths_and_arrivals_of_meso_hold_in_the_short_version() {
-    let (code, told) = throng(&["papers", "meso", "--json", "--quick"]);
-    check_findings(code, &told["findings"]);
+    let (code, answer) = throng(&["papers", "meso", "--json", "--quick"]);
+    check_findings(code, &answer["findings"]);
     let named = |part: &str| {
-        let findings = told["findings"].as_array().unwrap().iter();
+        let findings = answer["findings"].as_array().unwrap().iter();
         findings.filter(|finding| finding["name"].as_str().unwrap().contains(part)).collect::<Vec<_>>()
     };
     for part in ["path length of individuals", "all arrive"] {
@@ -67,10 +67,10 @@ fn lengths_and_arrivals_of_meso_hold_in_the_short_version() {
 /// The same of the hybrid model: who goes round, who follows, who keeps together, who collides.
 #[test]
 fn behaviour_of_hybrid_holds_in_the_short_version() {
-    let (code, told) = throng(&["papers", "hybrid", "--json", "--quick"]);
-    check_findings(code, &told["findings"]);
+    let (code, answer) = throng(&["papers", "hybrid", "--json", "--quick"]);
+    check_findings(code, &answer["findings"]);
     let is_of_speed = |name: &str| name.contains("time of a frame") || name.contains("time per agent");
-    let findings = told["findings"].as_array().unwrap().iter();
+    let findings = answer["findings"].as_array().unwrap().iter();
     let behaviour: Vec<&Value> = findings.filter(|one| !is_of_speed(one["name"].as_str().unwrap())).collect();
     assert_eq!(behaviour.len(), 6);
     for finding in behaviour {
@@ -81,9 +81,9 @@ fn behaviour_of_hybrid_holds_in_the_short_version() {
 /// The same of planning in domains, but for the count of all legs' expansions, which falls short of its bar.
 #[test]
 fn plans_of_multi_domain_hold_in_the_short_version() {
-    let (code, told) = throng(&["papers", "multi-domain", "--json", "--quick"]);
-    check_findings(code, &told["findings"]);
-    let findings = told["findings"].as_array().unwrap().iter();
+    let (code, answer) = throng(&["papers", "multi-domain", "--json", "--quick"]);
+    check_findings(code, &answer["findings"]);
+    let findings = answer["findings"].as_array().unwrap().iter();
     let held: Vec<&Value> =
         findings.filter(|one| !one["name"].as_str().unwrap().contains("over all legs")).collect();
     assert_eq!(held.len(), 6);
@@ -94,16 +94,16 @@ fn plans_of_multi_domain_hold_in_the_short_version() {
 
 #[test]
 fn papers_are_listed() {
-    let (code, told) = throng(&["papers", "--json"]);
+    let (code, answer) = throng(&["papers", "--json"]);
     assert_eq!(code, Some(0));
-    assert_eq!(told[0]["name"], "snape");
+    assert_eq!(answer[0]["name"], "snape");
 }
 
 #[test]
 fn bench_as_json() {
-    let (code, told) = throng(&["bench", "--json", "--quick"]);
-    check_findings(code, &told["findings"]);
-    let rows = told["rows"].as_array().unwrap();
+    let (code, answer) = throng(&["bench", "--json", "--quick"]);
+    check_findings(code, &answer["findings"]);
+    let rows = answer["rows"].as_array().unwrap();
     for system in ["throng", "dodgy_2d"] {
         assert!(rows.iter().any(|row| row["system"] == system && row["agents"] == 10_000), "{system}");
     }
@@ -117,8 +117,8 @@ fn without_pyrvo_its_findings_are_skipped() {
         .env("THRONG_PYTHON", "no-such-python")
         .output()
         .unwrap();
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let findings = told["findings"].as_array().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = answer["findings"].as_array().unwrap();
     let of_pyrvo =
         findings.iter().find(|finding| finding["name"].as_str().unwrap().contains("pyrvo")).unwrap();
     assert!(of_pyrvo["holds"].is_null());

@@ -53,7 +53,7 @@ fn a_window_is_met() {
 }
 
 #[test]
-fn where_there_is_no_way_it_says_so() {
+fn where_there_is_no_path_it_says_so() {
     let desk = Desk::new();
     desk.write(
         "rooms.toml",

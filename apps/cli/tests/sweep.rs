@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use throng::record::split_csv;
 
-/// Everybody starts somewhere else with another seed, and arrives within seconds.
+/// Every agent starts somewhere else with another seed, and arrives within seconds.
 const FEW: &str = r#"
 format = 1
 seed = 7

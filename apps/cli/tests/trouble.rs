@@ -193,7 +193,7 @@ fn a_checkpoint_of_another_version_is_called_that() {
     desk.refuses("run --resume noise.ck", "it does not begin like one");
 }
 
-/// Cohort members that keep together do so by `groups`; without it the key did nothing and nobody said so.
+/// Cohort members that keep together do so by `groups`; without it the key did nothing, without a warning.
 #[test]
 fn keeping_together_without_groups_is_warned_of() {
     let desk = Desk::new();
@@ -213,9 +213,9 @@ fn keeping_together_without_groups_is_warned_of() {
     assert!(desk.works("check alone.toml").err.contains(warning));
 }
 
-/// Whoever has no way stood there, and the summary knew nothing of it.
+/// An agent that has no path stood there, and the summary knew nothing of it.
 #[test]
-fn who_has_no_way_is_told() {
+fn an_agent_without_a_path_is_named() {
     let desk = Desk::new();
     let room = "format = 1\nuntil = 3\n[pipeline]\nmacroscale = \"visibility-graph\"\n[map]\n\
                 walkable = \"POLYGON ((100 0, 120 0, 120 10, 100 10, 100 0))\"\n\
@@ -224,11 +224,11 @@ fn who_has_no_way_is_told() {
                 [[agents]]\nname = \"robots\"\nplace = { points = [[104, 2], [104, 8]] }\ngoal = { point = [115, 5] }\n";
     desk.write("room.toml", room);
     let answer = desk.works("run room.toml");
-    let line = "2 agents have no way to their goals (first: id 1 of cohort robots at (104.0, 2.0))";
+    let line = "2 agents have no path to their goals (first: id 1 of cohort robots at (104.0, 2.0))";
     assert!(answer.out.contains(line), "{}", answer.out);
     assert_eq!(desk.report("run room.toml")["no_path"], 2);
     assert_eq!(desk.report("run room.toml --macroscale straight")["no_path"], 0);
-    assert!(!desk.works("run room.toml --macroscale straight").out.contains("no way"));
+    assert!(!desk.works("run room.toml --macroscale straight").out.contains("no path"));
     // A run that has ended already says the same when it is taken up again.
     desk.works("run room.toml --checkpoint room.ck");
     assert!(desk.works("run --resume room.ck").out.contains(line));

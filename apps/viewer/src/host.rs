@@ -1,7 +1,7 @@
 //! The one thread that owns what is shown: it takes orders, lets time go on, and publishes frames.
 //!
-//! Frames and scenes are published to whoever looks: only the latest counts, so a page that is slow misses some and holds
-//! nobody up. Where nobody looks, nothing is packed.
+//! Frames and scenes are published to all pages: only the latest counts, so a page that is slow misses some and holds
+//! nothing up. Where no page is open, nothing is packed.
 
 use crate::Source;
 use crate::control::Order;
@@ -88,7 +88,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Opens the first of the sources; it begins to play when somebody looks.
+    /// Opens the first of the sources; it begins to play when a page is open.
     pub fn new(sources: Vec<Source>, channels: Channels) -> Host {
         let now = Instant::now();
         let first = sources.first().map(Source::name).unwrap_or_default();
@@ -119,7 +119,7 @@ impl Host {
         self.error.as_deref()
     }
 
-    /// Goes on until nobody can give orders any more.
+    /// Goes on until no order can come any more.
     pub fn run(mut self, requests: &Receiver<Request>) {
         loop {
             let pause = self.pause();
@@ -178,7 +178,7 @@ impl Host {
 
     /// One step at most, so that orders never wait for more.
     fn go_on(&mut self) {
-        // A run that nobody has seen the beginning of has not begun.
+        // A run whose beginning no page has seen has not begun.
         if !self.playing || !self.watched() && self.time() == 0.0 {
             self.since = (Instant::now(), self.time());
             return;

@@ -29,7 +29,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What the page calls it: without its folder, which is nobody's business.
+    /// What the page calls it: without its folder, which is private.
     pub fn name(&self) -> String {
         let file = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match self {
@@ -43,7 +43,7 @@ impl Source {
 /// Where to serve what.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where to listen. With a loopback address nobody else can connect.
+    /// Where to listen. With a loopback address no other machine can connect.
     pub address: SocketAddr,
     /// What can be opened besides the built-in scenarios; the first is opened.
     pub sources: Vec<Source>,

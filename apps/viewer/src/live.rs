@@ -3,7 +3,7 @@
 use crate::control::{MOST_CORNERS, MOST_DROPPED, Setting};
 use crate::samples::{self, Sample};
 use crate::scene::{self, Pane, Target};
-use crate::wire::{CrowdColumns, Head, Packer};
+use crate::wire::{Head, Packer, Shown};
 use glam::DVec2;
 use throng::Simulation;
 use throng::crowd::{CohortId, EditError, StageTimes};
@@ -131,7 +131,7 @@ impl Live {
     pub fn add_agents(&mut self, cohort: usize, at: [f64; 2], count: u32) -> Result<(), String> {
         let members =
             self.scenario.cohorts.get(cohort).map(|cohort| cohort.agents.as_slice()).unwrap_or_default();
-        let like = members.first().ok_or_else(|| format!("cohort {cohort} has nobody to be like"))?;
+        let like = members.first().ok_or_else(|| format!("cohort {cohort} has no member to be like"))?;
         let goal = self.goals.iter().find(|goal| goal.cohort == cohort).map(|goal| goal.at.as_slice());
         let goal = match goal {
             Some(&[point]) => Goal::Point(point.into()),
@@ -199,7 +199,7 @@ impl Live {
         }
     }
 
-    /// Cohorts and radii by id. Of those who have left before anybody looked, the radius is forgotten and does not matter.
+    /// Cohorts and radii by id. Of those who have left before they were looked at, the radius is forgotten and does not matter.
     pub fn statics(&self) -> (Vec<u16>, Vec<f32>) {
         let ids = self.simulation.agents();
         let (mut cohorts, mut radii) = (vec![0; ids], vec![0.25; ids]);
@@ -231,22 +231,10 @@ impl Live {
             over: self.simulation.is_done(),
             ids: self.simulation.agents(),
             arrived: self.simulation.arrived(),
-            step: frame.step,
-            time: frame.time,
             fastest: world.fastest,
             ..head
         };
-        let crowd = CrowdColumns {
-            origin: frame.origin,
-            id: frame.id,
-            x: frame.x,
-            y: frame.y,
-            vx: frame.vx,
-            vy: frame.vy,
-            delay,
-            movers,
-        };
-        packer.frame(&head, &crowd)
+        packer.frame(&head, &Shown { frame, delay, movers })
     }
 
     /// Figures of now, and how long stages took since this was asked last.

@@ -2,23 +2,24 @@
 
 use crate::samples::{self, Sample};
 use crate::scene::Pane;
-use crate::wire::{CrowdColumns, Head, Packer};
+use crate::wire::{Head, Packer, Shown};
+use throng::Frame;
 use throng::record::{Run, Track};
 use throng::world::Mover;
 
 /// More than two panes are too small to see anything in.
 pub const MOST_RUNS: usize = 2;
 
-/// So many samples for the charts of a whole run.
+/// Samples in the charts of a whole run.
 const SAMPLES: usize = 300;
 
-/// Whoever was not seen for longer than this is taken to have been away, s.
+/// An agent that was not seen for longer than this is taken to have been away, s.
 const MISSED: f64 = 0.5;
 
 /// The radius of agents that no file tells, m.
 const USUAL_RADIUS: f32 = 0.2;
 
-/// Nobody is taken to be faster than this, m/s.
+/// No agent is taken to be faster than this, m/s.
 const FASTEST: f32 = 3.0;
 
 /// Recorded runs and the time that they are at.
@@ -136,25 +137,15 @@ impl Recorded {
             crowd.gather(tape, *time);
             let over = *time >= tape.duration();
             let left = run.tracks().filter(|track| tape.has_left(track, *time)).count();
-            let step = tape.frame_at(*time) as u64;
-            let head = Head {
-                over,
-                pane: pane as u8,
-                ids: run.agents(),
-                arrived: left,
-                step,
-                time: *time,
-                fastest: FASTEST,
-                ..head
-            };
+            let head =
+                Head { over, pane: pane as u8, ids: run.agents(), arrived: left, fastest: FASTEST, ..head };
             let Columns { id, x, y, vx, vy, .. } = crowd;
             let states = tape.movers.iter().map(|mover| mover.state(*time, 1.0));
             let movers: Vec<[f32; 3]> =
                 states.map(|state| [state.position.x, state.position.y, state.radius]).collect();
-            packer.frame(
-                &head,
-                &CrowdColumns { origin: run.origin, id, x, y, vx, vy, delay: &[], movers: &movers },
-            )
+            let (step, origin) = (tape.frame_at(*time) as u64, run.origin);
+            let frame = Frame { step, time: *time, origin, id, x, y, vx, vy, ..Frame::default() };
+            packer.frame(&head, &Shown { frame, delay: &[], movers: &movers })
         };
         runs.iter().enumerate().map(pack).collect()
     }

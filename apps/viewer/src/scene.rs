@@ -86,7 +86,7 @@ pub struct Obstacle {
     pub ring: Ring,
 }
 
-/// Where somebody wants to go.
+/// Where an agent wants to go.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Target {
     /// Who.
@@ -215,7 +215,7 @@ pub fn targets(scenario: &Scenario) -> Vec<Target> {
                 }
             };
             let target = Target { cohort: index, at };
-            // Beyond so many nobody is shown any, and looking through them would be slow.
+            // Beyond this many none are shown, and looking through them would be slow.
             if targets.len() <= MOST_GOALS && !targets[first..].contains(&target) {
                 targets.push(target);
             }

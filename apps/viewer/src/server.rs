@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// Somebody else listens there.
+    /// Another process listens there.
     #[error("port {0} is in use; choose another with --port, or 0 for any that is free")]
     PortInUse(u16),
     /// The system refused.
@@ -225,7 +225,7 @@ fn order(shared: &Shared, message: Message, answers: &mpsc::Sender<String>) {
     let Message::Text(text) = message else { return };
     match Order::parse(&text) {
         Ok(order) => {
-            // Fails only where the host has ended, and then there is nobody to answer.
+            // Fails only where the host has ended, and then there is none to answer.
             let _ = shared.requests.send(Request { order, answers: answers.clone() });
         }
         Err(message) => {

@@ -22,7 +22,7 @@
 //!
 //! That is 7 bytes for each agent present and a bit for each that there ever was.
 
-use glam::DVec2;
+use throng::Frame;
 
 /// Size of the part before the columns.
 pub const HEAD: usize = 72;
@@ -50,30 +50,16 @@ pub struct Head {
     pub arrived: usize,
     /// Of play, in seconds a second; infinite for as fast as it goes.
     pub speed: f64,
-    /// Steps taken.
-    pub step: u64,
-    /// s.
-    pub time: f64,
-    /// The fastest that anybody can be, m/s.
+    /// The fastest that any agent can be, m/s.
     pub fastest: f32,
 }
 
-/// Those who are present, in any order.
-#[derive(Clone, Copy, Debug)]
-pub struct CrowdColumns<'a> {
-    /// What must be added to places.
-    pub origin: DVec2,
-    /// Who, each below the head's `ids`.
-    pub id: &'a [u32],
-    /// m from the origin.
-    pub x: &'a [f32],
-    /// m from the origin.
-    pub y: &'a [f32],
-    /// m/s.
-    pub vx: &'a [f32],
-    /// m/s.
-    pub vy: &'a [f32],
-    /// How late it is, s; empty where nobody knows.
+/// What a page is shown of a crowd. Ids are below the head's `ids`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown<'a> {
+    /// Those that are present, in any order.
+    pub frame: Frame<'a>,
+    /// How late each is, s; empty where it is not known.
     pub delay: &'a [f32],
     /// Scripted bodies: x, y, radius, m from the origin.
     pub movers: &'a [[f32; 3]],
@@ -90,7 +76,8 @@ const ABSENT: u32 = u32::MAX;
 
 impl Packer {
     /// A frame.
-    pub fn frame(&mut self, head: &Head, crowd: &CrowdColumns<'_>) -> Vec<u8> {
+    pub fn frame(&mut self, head: &Head, shown: &Shown<'_>) -> Vec<u8> {
+        let crowd = &shown.frame;
         self.row.clear();
         self.row.resize(head.ids, ABSENT);
         for (row, &id) in crowd.id.iter().enumerate() {
@@ -100,7 +87,7 @@ impl Packer {
         }
         let present = self.row.iter().filter(|&&row| row != ABSENT).count();
         let (low, unit) = grid(crowd);
-        let movers = &crowd.movers[..crowd.movers.len().min(usize::from(u8::MAX))];
+        let movers = &shown.movers[..shown.movers.len().min(usize::from(u8::MAX))];
         let mut out = Vec::with_capacity(HEAD + 7 * present + head.ids.div_ceil(8) + 12 * movers.len());
         self.head(&mut out, head, crowd, (low, unit), present, movers.len());
         let rows = || self.row.iter().filter(|&&row| row != ABSENT).map(|&row| row as usize);
@@ -113,7 +100,7 @@ impl Packer {
         }));
         let per_speed = 1.0 / speed_unit(head);
         out.extend(rows().map(|row| (crowd.vx[row].hypot(crowd.vy[row]) * per_speed).round() as u8));
-        let delay = |row: usize| (crowd.delay.get(row).copied().unwrap_or(0.0) / DELAY_UNIT).round() as u8;
+        let delay = |row: usize| (shown.delay.get(row).copied().unwrap_or(0.0) / DELAY_UNIT).round() as u8;
         out.extend(rows().map(delay));
         for ids in self.row.chunks(8) {
             let bits = ids.iter().enumerate().map(|(bit, &row)| u8::from(row != ABSENT) << bit);
@@ -129,7 +116,7 @@ impl Packer {
         &self,
         out: &mut Vec<u8>,
         head: &Head,
-        crowd: &CrowdColumns<'_>,
+        crowd: &Frame<'_>,
         (low, unit): ([f32; 2], [f32; 2]),
         present: usize,
         movers: usize,
@@ -141,8 +128,8 @@ impl Packer {
             out.extend(number.to_le_bytes());
         }
         out.extend((if fast { 0.0 } else { head.speed as f32 }).to_le_bytes());
-        out.extend(head.step.to_le_bytes());
-        out.extend(head.time.to_le_bytes());
+        out.extend(crowd.step.to_le_bytes());
+        out.extend(crowd.time.to_le_bytes());
         out.extend((crowd.origin.x + f64::from(low[0])).to_le_bytes());
         out.extend((crowd.origin.y + f64::from(low[1])).to_le_bytes());
         for number in [unit[0], unit[1], speed_unit(head), DELAY_UNIT] {
@@ -156,7 +143,7 @@ fn speed_unit(head: &Head) -> f32 {
 }
 
 /// The lower corner of all places, and the units that they are counted in from there.
-fn grid(crowd: &CrowdColumns<'_>) -> ([f32; 2], [f32; 2]) {
+fn grid(crowd: &Frame<'_>) -> ([f32; 2], [f32; 2]) {
     let axis = |values: &[f32]| {
         let (low, high) = values
             .iter()
@@ -185,6 +172,7 @@ pub fn statics(generation: u32, pane: u8, cohort: &[u16], radius: &[f32]) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::DVec2;
     use proptest::prelude::*;
 
     fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
@@ -194,7 +182,7 @@ mod tests {
     type Row = (f32, f32, f32, f32, f32);
 
     proptest! {
-        /// Places come back to within half a unit, whoever is missing, and nobody costs more than eight bytes.
+        /// Places come back to within half a unit, whichever agents are missing, and none costs more than eight bytes.
         #[test]
         fn frames_come_back(
             rows in proptest::collection::vec((-5e3f32..5e3, -5e3f32..5e3, -2f32..2.0, -2f32..2.0, 0f32..100.0), 1..300),
@@ -205,13 +193,13 @@ mod tests {
             let column = |value: fn(&Row) -> f32| rows.iter().map(value).collect::<Vec<f32>>();
             let (x, y) = (column(|row| row.0), column(|row| row.1));
             let (vx, vy, delay) = (column(|row| row.2), column(|row| row.3), column(|row| row.4));
-            let crowd = CrowdColumns {
-                origin: DVec2::splat(origin), id: &id, x: &x, y: &y, vx: &vx, vy: &vy, delay: &delay,
-                movers: &[[1.0, 2.0, 3.0]],
+            let frame = Frame {
+                time: 12.5, origin: DVec2::splat(origin), id: &id, x: &x, y: &y, vx: &vx, vy: &vy, ..Frame::default()
             };
+            let shown = Shown { frame, delay: &delay, movers: &[[1.0, 2.0, 3.0]] };
             let ids = rows.len() * gap;
-            let head = Head { ids, fastest: 3.0, time: 12.5, playing: true, ..Head::default() };
-            let bytes = Packer::default().frame(&head, &crowd);
+            let head = Head { ids, fastest: 3.0, playing: true, ..Head::default() };
+            let bytes = Packer::default().frame(&head, &shown);
             let present = rows.len();
             prop_assert_eq!(u32::from_le_bytes(number(&bytes, 12)) as usize, present);
             prop_assert_eq!(f64::from_le_bytes(number(&bytes, 32)), 12.5);
@@ -233,20 +221,11 @@ mod tests {
     }
 
     #[test]
-    fn nobody_and_nonsense_are_packed_too() {
-        let crowd = CrowdColumns {
-            origin: DVec2::ZERO,
-            id: &[],
-            x: &[],
-            y: &[],
-            vx: &[],
-            vy: &[],
-            delay: &[],
-            movers: &[],
-        };
-        assert_eq!(Packer::default().frame(&Head::default(), &crowd).len(), HEAD);
+    fn an_empty_crowd_and_nonsense_are_packed_too() {
+        assert_eq!(Packer::default().frame(&Head::default(), &Shown::default()).len(), HEAD);
         let mad = [f32::NAN, f32::INFINITY];
-        let crowd = CrowdColumns { id: &[0, 9], x: &mad, y: &mad, vx: &mad, vy: &mad, delay: &mad, ..crowd };
-        assert_eq!(Packer::default().frame(&Head { ids: 2, ..Head::default() }, &crowd).len(), HEAD + 7 + 1);
+        let frame = Frame { id: &[0, 9], x: &mad, y: &mad, vx: &mad, vy: &mad, ..Frame::default() };
+        let shown = Shown { frame, delay: &mad, movers: &[] };
+        assert_eq!(Packer::default().frame(&Head { ids: 2, ..Head::default() }, &shown).len(), HEAD + 7 + 1);
     }
 }

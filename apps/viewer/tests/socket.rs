@@ -1,4 +1,4 @@
-//! The server from outside: what a page gets, what nobody gets, and what happens when a page sends nonsense.
+//! The server from outside: what a page gets, what none gets, and what happens when a page sends nonsense.
 
 use futures_util::{SinkExt, StreamExt};
 use proptest::prelude::*;
@@ -15,12 +15,12 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 /// Starts a server that lives as long as the test.
 fn started(sources: Vec<Source>) -> SocketAddr {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
-        serve(Options { address, sources }, |address, _| tell.send(address).unwrap())
+        serve(Options { address, sources }, |address, _| sender.send(address).unwrap())
     });
-    told.recv_timeout(Duration::from_secs(60)).unwrap()
+    receiver.recv_timeout(Duration::from_secs(60)).unwrap()
 }
 
 struct Page(WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>);
@@ -135,8 +135,8 @@ async fn a_page_steers_and_asks() {
     page.send(json!({ "do": "set", "block": "hrvo", "key": "max_neighbors", "value": 3 })).await;
     assert_eq!(page.text("scene").await["live"]["params"]["hrvo"]["max_neighbors"].as_f64(), Some(3.0));
     page.send(json!({ "do": "explain", "id": 7 })).await;
-    let told = page.text("explanation").await;
-    assert!(!told["explanation"]["cones"].as_array().unwrap().is_empty(), "{told}");
+    let answer = page.text("explanation").await;
+    assert!(!answer["explanation"]["cones"].as_array().unwrap().is_empty(), "{answer}");
     page.send(json!({ "do": "add_obstacle", "ring": [[-1, -1], [1, -1], [1, 1], [-1, 1]] })).await;
     let scene = page.text("scene").await;
     let obstacles = scene["panes"][0]["map"]["obstacles"].as_array().unwrap().clone();
@@ -225,7 +225,7 @@ async fn recorded_runs_are_scrubbed_side_by_side() {
     assert!(page.text("error").await["message"].as_str().unwrap().contains("only a simulation"));
 }
 
-/// A page that does not read holds nobody up, and sees what is new when it reads again.
+/// A page that does not read holds no other up, and sees what is new when it reads again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_page_misses_frames_and_others_do_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -280,7 +280,7 @@ async fn streaming_slows_a_simulation_of_20_000_by_a_tenth_at_most() {
         let (clock, from) = (Instant::now(), head.step);
         tokio::time::sleep(Duration::from_secs(5)).await;
         page = Page::open(address).await;
-        // The first frame is the last that somebody saw.
+        // The first frame is the last that a page saw.
         head = page.frame_where(|now| now.step > from).await;
         without.push((head.step - from) as f64 / clock.elapsed().as_secs_f64());
     }
@@ -474,8 +474,8 @@ fn nothing_that_a_page_sends_ends_the_server() {
                 // Whatever happened, it still answers.
                 page.send(json!({ "do": "explain", "id": 4_000_000_000u32 })).await;
                 loop {
-                    let told = page.text("explanation").await;
-                    if told["id"] == 4_000_000_000u32 {
+                    let answer = page.text("explanation").await;
+                    if answer["id"] == 4_000_000_000u32 {
                         return Ok(());
                     }
                 }

@@ -12,7 +12,7 @@ pub struct Intents {
     pub vy: Vec<f32>,
     /// The next stop of its route, or its goal, m from the world's origin.
     pub aim: Vec<Vec2>,
-    /// Whether it leaves the floor in this step, to jump or to be carried: then walls do not hold it, and nobody turns it.
+    /// Whether it leaves the floor in this step, to jump or to be carried: then walls do not hold it, and no model turns it.
     pub airborne: Vec<bool>,
     /// What the agent will remember of its detour. Only the mesoscale changes it.
     pub detour: Vec<Detour>,
@@ -55,7 +55,7 @@ impl Commands {
     }
 }
 
-/// The rows of the few others who are near; most agents have nobody or one.
+/// The rows of the few others that are near; most agents have none or one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Near {
     rows: [u32; Near::MOST],
@@ -72,7 +72,7 @@ impl Near {
         Near { rows, count: count as u32 }
     }
 
-    /// So many that whoever wants to know has to look.
+    /// More than the list holds: the neighbour index has to be asked.
     #[inline(always)]
     pub fn many() -> Near {
         Near { rows: [0; Near::MOST], count: u32::MAX }
@@ -84,9 +84,9 @@ impl Near {
         self.rows.get(..self.count as usize)
     }
 
-    /// Whether nobody is near.
+    /// Whether none is near.
     #[inline(always)]
-    pub fn is_nobody(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }

@@ -98,7 +98,7 @@ pub struct Field {
     pub unit: &'static str,
     /// What it holds.
     pub kind: Kind,
-    /// Its value where nobody sets it.
+    /// Its value where it is not set.
     pub default: Value,
     /// What a number must satisfy; flags ignore it.
     pub limit: Limit,
@@ -140,7 +140,7 @@ pub enum ParamError {
         value: Box<Value>,
         /// What it must satisfy.
         limit: Limit,
-        /// What it is where nobody sets it.
+        /// What it is where it is not set.
         default: Box<Value>,
     },
 }

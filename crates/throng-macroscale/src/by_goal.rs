@@ -1,12 +1,12 @@
 //! Trees of shortest paths that are kept by goal: what planners have in common that find them between walls for bodies of one radius.
 //!
 //! Free space is worked out for each class of radii when the map changes (`View::map_version`), the ways to a goal when
-//! somebody first needs them. Each step asks anew from where an agent stands, so whoever was pushed off its way has
+//! they are first needed. Each step asks anew from where an agent stands, so one that was pushed off its path has
 //! another one at once, and what is kept are caches only: nothing has to be saved, and an answer depends on the view alone.
 
 use crate::Intent;
-use crate::goal_cache::{Answer, Areas, Key, LastUsed, Leg, answer, rows_with, unreachable};
-use crate::heading::{Target, goals, target, waits};
+use crate::goal_cache::{Answer, Areas, Key, LastUsed, answer, rows_with, unreachable};
+use crate::heading::{Leg, Target, goals, target, waits};
 use glam::{DVec2, Vec2};
 use std::collections::HashMap;
 use throng_core::handover::Intents;
@@ -16,7 +16,7 @@ use throng_core::world::View;
 
 /// Free space between walls for bodies of one radius.
 pub(crate) trait Roadmap: Send + Sync + Sized {
-    /// The shortest ways to one goal.
+    /// The shortest paths to one goal.
     type Tree: Send + Sync;
 
     fn new(walls: &[Wall], radius: f32) -> Self;
@@ -38,21 +38,21 @@ pub(crate) trait Roadmap: Send + Sync + Sized {
     /// The first stop on the way from a place.
     fn first_stop(&self, tree: &Self::Tree, from: Vec2) -> Option<FirstStop>;
 
-    /// The whole way from a place.
+    /// The whole path from a place.
     fn route(&self, tree: &Self::Tree, from: Vec2) -> Option<Vec<Vec2>>;
 
     /// The shortest path between two places, both included.
     fn path(&self, from: Vec2, to: Vec2) -> Option<Vec<Vec2>>;
 }
 
-/// Where a way leads first.
+/// Where a path leads first.
 pub(crate) struct FirstStop {
     pub at: Vec2,
     /// Whether the way ends there.
     pub ends: bool,
 }
 
-/// Heads for the first stop of every agent's shortest way.
+/// Heads for the first stop of every agent's shortest path.
 #[derive(Debug)]
 pub(crate) struct ByGoal<R: Roadmap> {
     map_version: Option<u64>,
@@ -104,7 +104,7 @@ impl<R: Roadmap> ByGoal<R> {
         }
     }
 
-    /// The ids of those who had no way in the last run, ascending.
+    /// The ids of those who had no path in the last run, ascending.
     pub fn unreachable(&self, view: View<'_>, ids: &mut Vec<u32>) {
         unreachable(view, &self.answers, ids);
     }
@@ -142,7 +142,7 @@ impl<R: Roadmap> ByGoal<R> {
         left.open
     }
 
-    /// A row's whole way.
+    /// A row's whole path.
     pub fn route(&mut self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
         self.forget_what_changed(view);
         self.learn_roadmaps(view, &[row]);

@@ -1,9 +1,9 @@
 //! # The dynamic navigation mesh as a way to the goal (Kapadia et al. 2013, section 4.1, Σ2)
-//! Everybody walks on a route over the mesh of small polygons ([`crate::domain::dynamic_navmesh`]) and publishes it. Every
+//! Every agent walks on a route over the mesh of small polygons ([`crate::domain::dynamic_navmesh`]) and publishes it. Every
 //! so often it looks at the crowd ahead: where the routes of all others lead, at the time when it would get there. A route
 //! through many of them costs more than its length, and another one may cost less.
 //!
-//! - **Routes are remembered**, so that plans are known to everybody, and a run goes on from a checkpoint as if nothing had
+//! - **Routes are remembered**, so that plans are known to all agents, and a run goes on from a checkpoint as if nothing had
 //!   been. Another map voids them.
 //! - **Not all look in one step**: those who look together do not know of each other's new routes, and would all leave the
 //!   same way for the same other one.
@@ -15,7 +15,7 @@ use crate::by_goal::Roadmap as _;
 use crate::cached::Cached;
 use crate::domain::dynamic_navmesh::{DynamicNavmesh as Domain, Forecast, Gate, Traveller};
 use crate::domain::occupancy::Trajectory;
-use crate::heading::{PerCohort, due, goals, target, through, to_end, waits};
+use crate::heading::{Leg, PerCohort, due, goals, target, waits};
 use crate::navmesh::{FreeSpace, Search};
 use crate::route::{Guide, Route, RouteChange, Routes};
 use crate::search::{Aim, Astar, Budget};
@@ -33,7 +33,7 @@ throng_core::params! {
     pub struct DynamicNavmesh("dynamic-navmesh") {
         /// No polygon is wider. One for all: a cohort's own value does nothing.
         polygon: f32 = 5.0, "m", Limit::from(0.5).up_to(1000.0);
-        /// As how many metres more a metre counts for each body per m2. 0: always the shortest way.
+        /// As how many metres more a metre counts for each body per m2. 0: always the shortest path.
         density_weight: f32 = 4.0, "m2", Limit::from(0.0).up_to(1000.0);
         /// Time between looks at the crowd ahead.
         attention: f32 = 2.0, "s", Limit::above(0.0).up_to(1e6);
@@ -42,9 +42,9 @@ throng_core::params! {
 
 /// Nearer than this to a stop, one can go on to the next, m.
 const PASSED: f32 = 1.0;
-/// Scripted bodies go on as they do now for so long, s: nobody knows what their scripts say.
+/// Scripted bodies go on as they do now for so long, s: their scripts are not known.
 const GOES_ON: f64 = 10.0;
-/// The least speed that anybody plans with, m/s.
+/// The least speed that any agent plans with, m/s.
 const SLOWEST: f64 = 0.1;
 
 /// Follows routes, and looks for better ones.
@@ -54,10 +54,13 @@ pub struct DynamicNavmeshPlanner {
     maps: Cached<Maps>,
     routes: Routes,
     /// By row, in this step.
-    next: Vec<Following>,
+    next: Vec<Option<Following>>,
     changes: Vec<(u32, RouteChange)>,
     unreachable: Vec<u32>,
 }
+
+/// What a row does next, and which stop of its route is the next.
+type Following = (Leg, u32);
 
 /// One for each class of radii.
 #[derive(Debug, Default)]
@@ -82,19 +85,6 @@ struct Map {
     fine: FreeSpace,
     /// With as few as there can be.
     coarse: FreeSpace,
-}
-
-/// What a row does next.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Following {
-    /// It waits until its time has come, or for good.
-    Stay,
-    /// To where its way ends.
-    End(Vec2),
-    /// Past a stop of its route, and on.
-    Through(u32, Vec2),
-    /// It needs a route, or looks for a better one.
-    Check,
 }
 
 impl MacroscaleModel for DynamicNavmesh {
@@ -122,13 +112,10 @@ impl Macroscale for DynamicNavmeshPlanner {
         let mut maps = self.maps.lock();
         let navigator = self.navigator(view, &mut maps);
         let route = navigator.route(view, row);
-        let next = match navigator.next(view, row) {
-            // What it would look for is not known yet: as far as it has a route, it goes on.
-            Following::Check if leads_to_goal(view, row, route) => {
-                route.ahead().first().map_or(Following::Stay, |&at| Following::Through(route.next, at))
-            }
-            next => next,
-        };
+        // What it would look for is not known yet: as far as it has a route, it goes on.
+        let on = || route.ahead().first().filter(|_| leads_to_goal(view, row, route));
+        let next = navigator.next(view, row).map(|(leg, _)| leg);
+        let next = next.unwrap_or_else(|| on().map_or(Leg::Wait, |&at| Leg::Through(at)));
         Intent { guide: route.guide, ..Intent::new(next.velocity(view, row)) }
     }
 
@@ -176,12 +163,12 @@ impl DynamicNavmeshPlanner {
         Navigator { params: &self.params, maps, routes: &self.routes }
     }
 
-    /// Everybody goes on where it has a route and need not look.
+    /// Every agent goes on where it has a route and need not look.
     fn follow(&mut self, view: View<'_>, out: &mut Intents) {
         let maps = self.maps.get_mut();
         maps.learn(view, self.params.all.polygon.into());
         let navigator = Navigator { params: &self.params, maps, routes: &self.routes };
-        self.next.resize(view.agents.len(), Following::Check);
+        self.next.resize(view.agents.len(), None);
         for_chunks(CHUNK, &mut self.next[..], &|chunk, next| {
             for (i, next) in next.iter_mut().enumerate() {
                 *next = navigator.next(view, chunk * CHUNK + i);
@@ -189,24 +176,23 @@ impl DynamicNavmeshPlanner {
         });
         for (row, &next) in self.next.iter().enumerate() {
             let slot = view.agents.slot[row];
-            if let Following::Through(stop, _) = next
-                && stop != self.routes.of(slot).next
-            {
+            let before = self.routes.of(slot).next;
+            let (leg, stop) = next.unwrap_or((Leg::Wait, before));
+            if stop != before {
                 self.changes.push((slot, RouteChange::Next(stop)));
             }
-            head(view, row, next, out);
+            leg.head(view, row, out);
         }
     }
 
-    /// Gives a route to all who look, by what everybody has published before this step.
+    /// Gives a route to all who look, by what every agent has published before this step.
     fn check_ahead(&mut self, view: View<'_>, out: &mut Intents) {
         self.unreachable.clear();
-        let looks: Vec<usize> =
-            (0..view.agents.len()).filter(|&row| self.next[row] == Following::Check).collect();
+        let open: Vec<usize> = (0..view.agents.len()).filter(|&row| self.next[row].is_none()).collect();
         let maps = self.maps.get_mut();
         let navigator = Navigator { params: &self.params, maps, routes: &self.routes };
         for map in &navigator.maps.all {
-            let alike = looks.iter().copied().filter(|&row| view.planned_radius(row) == map.radius);
+            let alike = open.iter().copied().filter(|&row| view.planned_radius(row) == map.radius);
             let alike: Vec<usize> = alike.collect();
             if alike.is_empty() {
                 continue;
@@ -216,10 +202,7 @@ impl DynamicNavmeshPlanner {
             for (row, stops) in alike.into_iter().zip(found) {
                 let to = match stops {
                     Some(stops) => {
-                        let is_end = stops.len() == 1;
-                        let next =
-                            if is_end { Following::End(stops[0]) } else { Following::Through(0, stops[0]) };
-                        head(view, row, next, out);
+                        Leg::along(&stops).head(view, row, out);
                         RouteChange::Stops(stops)
                     }
                     None => {
@@ -270,37 +253,39 @@ impl<'a> Navigator<'a> {
         self.routes.of(view.agents.slot[row])
     }
 
-    /// The map that routes are looked for on; `None` where nothing is in anybody's way.
+    /// The map that routes are looked for on; `None` where nothing is in any agent's way.
     fn map(&self, view: View<'_>, row: usize) -> Option<&'a FreeSpace> {
         self.maps.of(view.planned_radius(row)).map(|map| &map.fine)
     }
 
-    fn next(&self, view: View<'_>, row: usize) -> Following {
+    /// What a row does next; `None` where it needs a route, or looks for a better one.
+    fn next(&self, view: View<'_>, row: usize) -> Option<Following> {
+        let route = self.route(view, row);
+        let keep = |leg: Leg| Some((leg, route.next));
         if waits(view, row) {
-            return Following::Stay;
+            return keep(Leg::Wait);
         }
         let (from, target) = (view.position(row), target(view, row));
-        let Some(map) = self.map(view, row) else { return Following::End(target.aim) };
+        let Some(map) = self.map(view, row) else { return keep(Leg::End(target.aim)) };
         let near = from.distance(target.reach) <= self.params.all.polygon;
         if target.reach == from || near && map.is_clear(from, target.reach) {
-            return Following::End(target.aim);
+            return keep(Leg::End(target.aim));
         }
-        let route = self.route(view, row);
         if !leads_to_goal(view, row, route) || due(view, row, self.params.of(view, row).attention) {
-            return Following::Check;
+            return None;
         }
         let stop = |index: u32| route.stops.get(index as usize).copied();
         let passed = |at: Vec2| from.distance(at) <= PASSED;
         let ahead = stop(route.next).filter(|&at| passed(at)).and_then(|_| stop(route.next + 1));
         match (ahead.filter(|&at| map.is_clear(from, at)), stop(route.next)) {
-            (Some(at), _) => Following::Through(route.next + 1, at),
-            (None, Some(at)) if map.is_clear(from, at) => Following::Through(route.next, at),
-            // It was pushed to where it does not see its way.
-            _ => Following::Check,
+            (Some(at), _) => Some((Leg::Through(at), route.next + 1)),
+            (None, Some(at)) if map.is_clear(from, at) => keep(Leg::Through(at)),
+            // It was pushed to where it does not see its path.
+            _ => None,
         }
     }
 
-    /// Where everybody will be: on its route, or where it is as long as it has none.
+    /// Where every agent will be: on its route, or where it is as long as it has none.
     fn forecast(&self, view: View<'_>, map: &FreeSpace) -> Forecast {
         let Some(mesh) = map.mesh() else { return Forecast::default() };
         let agents = (0..view.agents.len()).map(|row| (view.agents.id[row], self.published(view, row)));
@@ -329,7 +314,7 @@ impl<'a> Navigator<'a> {
         Trajectory { radius: view.agents.radius[row].into(), path, stays: true }
     }
 
-    /// The stops of the cheapest way through the crowd; `None` where there is no way.
+    /// The stops of the cheapest path through the crowd; `None` where there is no path.
     fn search(&self, view: View<'_>, row: usize, forecast: &Forecast) -> Option<Vec<Vec2>> {
         let maps = self.maps.of(view.planned_radius(row))?;
         let mesh = maps.fine.mesh()?;
@@ -358,23 +343,6 @@ impl<'a> Navigator<'a> {
     }
 }
 
-/// Writes the velocity of a row, and where it leads.
-fn head(view: View<'_>, row: usize, next: Following, out: &mut Intents) {
-    let (velocity, aim) = next.velocity(view, row);
-    (out.vx[row], out.vy[row], out.aim[row]) = (velocity.x, velocity.y, aim);
-}
-
-impl Following {
-    /// The velocity, and the place that it leads to.
-    fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
-        match self {
-            Following::End(place) => (to_end(view, row, place), place),
-            Following::Through(_, place) => (through(view, row, place), place),
-            Following::Stay | Following::Check => (Vec2::ZERO, view.position(row)),
-        }
-    }
-}
-
 /// Whether a route ends at what its row wants to by now.
 fn leads_to_goal(view: View<'_>, row: usize, route: &Route) -> bool {
     let agents = view.agents;
@@ -386,7 +354,7 @@ fn leads_to_goal(view: View<'_>, row: usize, route: &Route) -> bool {
 }
 
 impl Map {
-    /// The entry of a goal that is nearest where nobody is in the way, and the part of the goal that it belongs to. The
+    /// The entry of a goal that is nearest where no agent is in the way, and the part of the goal that it belongs to. The
     /// coarse map says so much sooner.
     fn nearest_entry(&self, from: DVec2, goals: Vec<DVec2>) -> Option<(DVec2, DVec2)> {
         if let [goal] = goals[..] {

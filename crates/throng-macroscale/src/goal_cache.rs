@@ -1,6 +1,6 @@
 //! What planners share that keep trees of shortest paths by goal: whom a tree is for, when it was last asked, and what it answers.
 
-use crate::heading::{GoalKey, goal_key, through, to_end};
+use crate::heading::{GoalKey, Leg, goal_key};
 use glam::Vec2;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use throng_core::CHUNK;
@@ -66,38 +66,10 @@ pub(crate) enum Answer {
     Unreachable,
 }
 
-/// What a row does next.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Leg {
-    /// It waits until its time has come.
-    Wait,
-    /// To where its path ends.
-    End(Vec2),
-    /// Past this place, and on.
-    Through(Vec2),
-    /// Its goal cannot be reached.
-    Unreachable,
-}
-
-impl Leg {
-    /// The velocity, and the place that it leads to.
+impl From<Leg> for Answer {
     #[inline]
-    pub fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
-        match self {
-            Leg::End(place) => (to_end(view, row, place), place),
-            Leg::Through(place) => (through(view, row, place), place),
-            Leg::Wait | Leg::Unreachable => (Vec2::ZERO, view.position(row)),
-        }
-    }
-
-    /// Writes the velocity, and the place that it leads to.
-    #[inline]
-    pub fn write(self, view: View<'_>, row: usize, out: (&mut f32, &mut f32, &mut Vec2)) -> Answer {
-        let (vx, vy, aim) = out;
-        let velocity;
-        (velocity, *aim) = self.velocity(view, row);
-        (*vx, *vy) = velocity.into();
-        if matches!(self, Leg::Unreachable) { Answer::Unreachable } else { Answer::Known }
+    fn from(leg: Leg) -> Answer {
+        if matches!(leg, Leg::Unreachable) { Answer::Unreachable } else { Answer::Known }
     }
 }
 
@@ -122,7 +94,10 @@ pub(crate) fn answer(
         for (i, answer) in answers.iter_mut().enumerate().filter(|(_, answer)| **answer == Answer::Open) {
             let row = chunk * CHUNK + i;
             match next(row) {
-                Some(next) => *answer = next.write(view, row, (&mut vx[i], &mut vy[i], &mut aim[i])),
+                Some(next) => {
+                    next.write(view, row, (&mut vx[i], &mut vy[i], &mut aim[i]));
+                    *answer = Answer::from(next);
+                }
                 None => left.open = true,
             }
             left.unreachable |= *answer == Answer::Unreachable;

@@ -4,9 +4,10 @@
 
 use glam::{DVec2, Vec2};
 use throng_core::geom::inside_ring;
+use throng_core::handover::Intents;
 use throng_core::world::{Status, View};
 
-/// Into so many pieces the edge of an area is cut, at least where they would not be shorter than a radius.
+/// Pieces that the edge of an area is cut into, at least where they would not be shorter than a radius.
 const PIECES_OF_AN_EDGE: f32 = 64.0;
 
 /// Parameters of the scenario, and of every cohort.
@@ -67,13 +68,61 @@ pub(crate) fn to_end(view: View<'_>, row: usize, place: Vec2) -> Vec2 {
 
 /// As fast as preferred towards a place where the way goes on.
 #[inline(always)]
-pub(crate) fn through(view: View<'_>, row: usize, place: Vec2) -> Vec2 {
+fn through(view: View<'_>, row: usize, place: Vec2) -> Vec2 {
     let offset = place - view.position(row);
     let distance = offset.length();
     if distance > 0.0 { offset * (view.agents.preferred_speed[row] / distance) } else { Vec2::ZERO }
 }
 
-/// Whether it is a row's turn to do what everybody does every so often, s; not all in one step.
+/// What a row does next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Leg {
+    /// It waits: until its time has come, or because it does not know where to go.
+    Wait,
+    /// To where its path ends.
+    End(Vec2),
+    /// Past this place, and on.
+    Through(Vec2),
+    /// Its goal cannot be reached.
+    Unreachable,
+}
+
+impl Leg {
+    /// To the first of the stops that are left.
+    pub fn along(stops: &[Vec2]) -> Leg {
+        match *stops {
+            [] => Leg::Wait,
+            [end] => Leg::End(end),
+            [stop, ..] => Leg::Through(stop),
+        }
+    }
+
+    /// The velocity, and the place that it leads to.
+    #[inline]
+    pub fn velocity(self, view: View<'_>, row: usize) -> (Vec2, Vec2) {
+        match self {
+            Leg::End(place) => (to_end(view, row, place), place),
+            Leg::Through(place) => (through(view, row, place), place),
+            Leg::Wait | Leg::Unreachable => (Vec2::ZERO, view.position(row)),
+        }
+    }
+
+    /// Writes the velocity, and the place that it leads to.
+    #[inline]
+    pub fn write(self, view: View<'_>, row: usize, out: (&mut f32, &mut f32, &mut Vec2)) {
+        let (vx, vy, aim) = out;
+        let velocity;
+        (velocity, *aim) = self.velocity(view, row);
+        (*vx, *vy) = velocity.into();
+    }
+
+    /// The same into a row of all intents.
+    pub fn head(self, view: View<'_>, row: usize, out: &mut Intents) {
+        self.write(view, row, (&mut out.vx[row], &mut out.vy[row], &mut out.aim[row]));
+    }
+}
+
+/// Whether it is a row's turn to do what every agent does every so often, s; not all in one step.
 #[inline]
 pub(crate) fn due(view: View<'_>, row: usize, every: f32) -> bool {
     let steps = (every / view.dt).clamp(1.0, 1e9) as u64;
@@ -106,7 +155,7 @@ pub(crate) fn goals(view: View<'_>, row: usize) -> Vec<DVec2> {
     }
 }
 
-/// Places all around an area, inside its edge, so that whoever is there has arrived.
+/// Places all around an area, inside its edge, so that an agent that is there has arrived.
 fn entries(ring: &[Vec2], radius: f32) -> Vec<DVec2> {
     let edges = || (0..ring.len()).map(|index| (ring[index], ring[(index + 1) % ring.len()]));
     let around: f32 = edges().map(|(a, b)| a.distance(b)).sum();

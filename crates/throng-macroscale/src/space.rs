@@ -11,7 +11,8 @@ use throng_core::space::{Buckets, Wall};
 /// What a body may lack of its radius, as a share of it. Paths touch walls by design, and rounding must not close them.
 const SLACK: f64 = 0.005;
 /// What a body may lack of its radius and still be as free as one that lacks nothing, as a share of it. Less than the
-/// slack of tangents (`visibility_graph/nodes.rs`): whoever lacks more may be on no tangent at all, and takes any way that is clear.
+/// slack of tangents (`visibility_graph/nodes.rs`): an agent that lacks more may be on no tangent at all, and takes any way that
+/// is clear.
 const ROOMY: f64 = 0.0005;
 /// The least radius, m: points would slip between walls that touch.
 const LEAST_RADIUS: f64 = 1e-5;
@@ -101,7 +102,7 @@ impl Space {
     }
 
     fn each_pair(&self, side: f64, pair: &mut dyn FnMut(usize, u32)) {
-        // Half a cell's diagonal: whoever is in the cell is at most this far from its middle.
+        // Half a cell's diagonal: an agent that is in the cell is at most this far from its middle.
         let reach = self.radius + side * (0.5 + CELL_ROUNDING) * std::f64::consts::SQRT_2;
         for (index, wall) in self.walls.iter().enumerate() {
             let low = (wall.a.min(wall.b) - self.radius - self.low) * self.per_metre - CELL_ROUNDING;
@@ -117,7 +118,7 @@ impl Space {
         }
     }
 
-    /// How far everybody keeps away from walls, m.
+    /// How far every agent keeps away from walls, m.
     pub fn keep(&self) -> f64 {
         self.radius * (1.0 - SLACK)
     }
@@ -165,7 +166,7 @@ impl Space {
     }
 
     /// Whether a straight way keeps `keep` away from every wall, and nearer only to walls that one of its ends is as near
-    /// to: whoever is pressed against a wall may leave it. It never crosses one.
+    /// to: an agent that is pressed against a wall may leave it. It never crosses one.
     pub fn is_clear(&self, from: DVec2, to: DVec2, keep: f64) -> bool {
         self.blocker(from, to, keep).is_none()
     }
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_pressed_may_leave_a_wall_but_not_come_nearer() {
+    fn an_agent_that_is_pressed_may_leave_a_wall_but_not_come_nearer() {
         let space = Space::new(&[wall([0.0, 0.0], [10.0, 0.0])], 0.5);
         let from = DVec2::new(5.0, 0.2);
         assert!(space.is_clear(from, DVec2::new(9.0, 0.2), space.keep()));

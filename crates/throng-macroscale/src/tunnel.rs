@@ -52,7 +52,7 @@ impl Line {
     pub fn passed(path: impl IntoIterator<Item = (f64, DVec2)>) -> Line {
         let mut line = Line::default();
         for (time, point) in path {
-            // Whoever waits passes a place when it goes on.
+            // An agent that waits passes a place when it goes on.
             if line.points.last() == Some(&point) {
                 line.times.pop();
             } else {
@@ -98,7 +98,7 @@ impl Line {
     }
 }
 
-/// Without places that lie in a straight line between their neighbours: a way over cells has hundreds.
+/// Without places that lie in a straight line between their neighbours: a path over cells has hundreds.
 fn straightened(points: impl IntoIterator<Item = DVec2>) -> Vec<DVec2> {
     let mut bends: Vec<DVec2> = Vec::new();
     for point in points {
@@ -142,7 +142,7 @@ pub struct Tunnel {
     pub line: Line,
     /// How far states may be from it.
     pub width: Width,
-    /// Within so many metres of the line's end plans may end.
+    /// Plans may end within this distance of the line's end, m.
     pub goal_radius: f64,
 }
 
@@ -252,13 +252,13 @@ pub struct Guided<S> {
     since: u64,
     /// What searches have done that were given up.
     before: Effort,
-    /// A better plan is looked for in a wider tunnel, as soon as somebody asks.
+    /// A better plan is looked for in a wider tunnel, as soon as it is asked for.
     outgrown: bool,
     /// A plan of a search that was given up.
     kept: Vec<S>,
 }
 
-/// A tunnel that was widened so many times over has no bounds any more.
+/// A tunnel that was widened by this factor has no bounds any more.
 const WIDEST: f64 = 8.0;
 /// Expansions without a plan after which a tunnel of the first width is too narrow.
 const PATIENCE: u64 = 500;

@@ -8,5 +8,5 @@ mod memory;
 mod multi_domain;
 mod navmesh;
 mod search;
+mod shortest_paths;
 mod visibility_graph;
-mod ways;

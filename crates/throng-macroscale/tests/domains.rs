@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use throng_core::space::Wall;
 use throng_macroscale::domain::dynamic_navmesh::{Density, DynamicNavmesh, Gate};
-use throng_macroscale::domain::grid::{Grid, Layout};
+use throng_macroscale::domain::grid::{Grid, GridSpec};
 use throng_macroscale::domain::occupancy::{Occupancy, Trajectory};
 use throng_macroscale::domain::space_time::{Clearance, Goal, Moment, SpaceTime, Surroundings, Walk};
-use throng_macroscale::navmesh::{Ground, Settings as MeshSettings, Terrain};
+use throng_macroscale::navmesh::{Geometry, Settings as MeshSettings, Terrain};
 use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Astar, Budget, Domain, Settings, Status};
 
 const ROUNDING: f32 = 1e-4;
@@ -63,8 +63,8 @@ proptest! {
     #[test]
     fn on_the_grid(changes in changes(12), ends in (0..144_u32, 0..144_u32), inflation in 1.0..3.0_f32) {
         let walls = [wall([3.0, 2.0], [3.0, 9.0]), wall([3.0, 9.0], [8.0, 9.0]), wall([8.0, 4.0], [12.0, 6.0])];
-        let layout = Layout { low: DVec2::ZERO, high: DVec2::splat(12.0), side: 1.0, radius: 0.3 };
-        let mut grid = Grid::between(&walls, layout).unwrap();
+        let spec = GridSpec { low: DVec2::ZERO, high: DVec2::splat(12.0), side: 1.0, radius: 0.3 };
+        let mut grid = Grid::between(&walls, spec).unwrap();
         let (mut start, goal) = ends;
         let mut search = AnytimeDynamicAstar::new(settings(inflation), Aim::At(start), &[goal]);
         let mut bodies: Vec<(DVec2, f64)> = Vec::new();
@@ -90,12 +90,12 @@ proptest! {
     fn on_the_mesh(changes in changes(12), to in (0.1..11.9_f64, 0.1..11.9_f64), inflation in 1.0..3.0_f32) {
         let square = |low: f64, high: f64| vec![DVec2::splat(low), DVec2::new(high, low), DVec2::splat(high), DVec2::new(low, high)];
         let block: Vec<DVec2> = square(0.0, 3.0).into_iter().map(|at| at + DVec2::new(4.2, 3.7)).collect();
-        let ground = Ground { walkable: vec![vec![square(0.0, 12.0)]], obstacles: vec![block], walls: vec![] };
-        let terrain = Terrain::new(&ground, MeshSettings { widest: 2.0, ..MeshSettings::default() }).unwrap();
+        let geometry = Geometry { walkable: vec![vec![square(0.0, 12.0)]], obstacles: vec![block], walls: vec![] };
+        let terrain = Terrain::new(&geometry, MeshSettings { widest: 2.0, ..MeshSettings::default() }).unwrap();
         let mesh = terrain.mesh();
         let to = DVec2::new(to.0, to.1);
         let mut from = DVec2::new(0.5, 0.5);
-        let mut density = Density::nobody(mesh);
+        let mut density = Density::empty(mesh);
         let mut search = AnytimeDynamicAstar::new(settings(inflation), Aim::At(Gate::START), &[Gate::GOAL]);
         if mesh.locate(to).is_none() {
             return Ok(());

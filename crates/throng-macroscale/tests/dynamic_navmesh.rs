@@ -65,14 +65,14 @@ fn a_crowd_in_the_door_is_walked_around_by_those_who_mind() {
 
 #[test]
 fn a_crowd_that_will_be_in_the_door_is_seen_before_it_is_there() {
-    // Forty come from the other side, as far from the near door and filling all of it, and nobody is in it now.
+    // Forty come from the other side, as far from the near door and filling all of it, and no agent is in it now.
     let mut walkers = vec![walker([5.0, 9.0], [35.0, 9.0])];
     walkers.extend((0..40).map(|i| {
         let (dx, dy) = ((i % 8) as f32 * 0.7, (i / 8) as f32 * 1.6);
         walker([32.0 + dx, 2.0 + dy], [2.0 + dx, 2.0 + dy])
     }));
     let world = world(hall(), &walkers);
-    // Before anybody has published, the near door is free.
+    // Before any agent has published, the near door is free.
     let first = planner(8.0).route(world.view(), row(&world, 0)).unwrap();
     assert!((3.0..=7.0).contains(&door(&first)), "{}", door(&first));
     let mut published = planner(0.0);

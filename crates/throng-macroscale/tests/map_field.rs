@@ -170,7 +170,7 @@ fn a_thin_wall_is_not_walked_through_and_no_way_is_told() {
 }
 
 #[test]
-fn whoever_stands_in_an_obstacle_or_wants_into_one_breaks_nothing() {
+fn an_agent_that_stands_in_an_obstacle_or_wants_into_one_breaks_nothing() {
     let walls = obstacle(&block([0.0, 0.0], [6.0, 6.0]));
     let (inside, outside) = (Vec2::new(3.0, 3.0), Vec2::new(20.0, 3.0));
     for (from, to) in

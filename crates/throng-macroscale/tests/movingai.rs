@@ -1,4 +1,4 @@
-//! MovingAI's maps: lengths of shortest ways on the grid as they are known, and space-time plans of many that do not collide.
+//! MovingAI's maps: lengths of shortest paths on the grid as they are known, and space-time plans of many that do not collide.
 //! Where the data are not there the tests say so and count as skipped, never as passed.
 
 use glam::{DVec2, Vec2};
@@ -142,7 +142,8 @@ fn twenty(folder: &Path, map: &str, scenario: &str) -> Result<String, String> {
     let chain: Chain = "navmesh>grid>space-time".parse().map_err(|error| format!("{error}"))?;
     let high = DVec2::new(map.width as f64, map.height() as f64);
     let site = Site { walls: &walls, links: &[], low: DVec2::ZERO, high, radius: RADIUS };
-    // Short steps, and cells with a middle in the middle of corridors of 1 m. Everybody counts: whoever comes from behind is planned around as well.
+    // Short steps, and cells with a middle in the middle of corridors of 1 m. Every agent counts: one that comes from behind is
+    // planned around as well.
     let walk = Walk { step: 0.5, lattice: 0.25, speed_step: 0.5, max_speed: 1.0, ..Walk::default() };
     let tuning =
         Tuning { walk, fovea: None, budget: 50_000, goal_radius: 0.4, cell: 1.0 / 3.0, ..Tuning::default() };
@@ -167,9 +168,9 @@ fn twenty(folder: &Path, map: &str, scenario: &str) -> Result<String, String> {
             return Err(format!("agent {} from {from:?} to {to:?} has no plan", plans.len()));
         };
         let path = last.trajectory.clone();
-        // Whoever has arrived leaves: in a corridor nobody could pass it.
-        let told = Trajectory { radius: RADIUS, path: path.clone(), stays: false };
-        published.publish(plans.len() as u32, told);
+        // An agent that has arrived leaves: in a corridor no other could pass it.
+        let trajectory = Trajectory { radius: RADIUS, path: path.clone(), stays: false };
+        published.publish(plans.len() as u32, trajectory);
         plans.push(path);
     }
     if plans.len() < AGENTS {

@@ -104,7 +104,7 @@ impl Stage {
         deepest
     }
 
-    /// Steps until everybody has arrived, or a time is over; how many have not.
+    /// Steps until every agent has arrived, or a time is over; how many have not.
     fn run(&mut self, until: f64) -> usize {
         while self.world.time() < until && !self.world.agents.is_empty() {
             self.step();
@@ -144,7 +144,7 @@ fn two_who_come_towards_one_another_in_a_passage_both_get_through() {
 }
 
 #[test]
-fn whoever_stands_inside_a_passage_goes_back_into_the_bay() {
+fn an_agent_that_stands_inside_a_passage_goes_back_into_the_bay() {
     let walks = [([13.0, 2.0], [28.0, 2.0]), ([17.0, 2.0], [2.0, 2.0])];
     let mut stage = Stage::new(MultiDomain::default(), &[BAY], &walks);
     assert_eq!(stage.run(90.0), 0);
@@ -190,7 +190,7 @@ fn a_new_wall_is_gone_around() {
     assert_eq!(stage.run(90.0), 0);
 }
 
-/// Two passages for one that cross, with room for nobody to pass.
+/// Two passages for one that cross, with no room to pass.
 const CROSS: &[[f32; 2]] = &[
     [-12.0, -0.45],
     [-1.2, -0.45],

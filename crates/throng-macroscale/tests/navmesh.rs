@@ -8,7 +8,7 @@ use glam::{DVec2, Vec2};
 use proptest::prelude::*;
 use std::time::Instant;
 use throng_core::space::Wall;
-use throng_macroscale::navmesh::{Ground, Link, Mesh, MeshError, PathTree, Search, Settings, Terrain};
+use throng_macroscale::navmesh::{Geometry, Link, Mesh, MeshError, PathTree, Search, Settings, Terrain};
 use throng_macroscale::{Navmesh, VisibilityGraph};
 
 fn wide(ring: &[Vec2]) -> Vec<DVec2> {
@@ -56,8 +56,8 @@ proptest! {
     #[test]
     fn a_tangle_has_its_area_or_none(rings in tangle(), tiles in any::<bool>()) {
         let best = area_by_slabs(std::slice::from_ref(&rings));
-        let ground = Ground { walkable: vec![rings], ..Ground::default() };
-        let found = match Terrain::new(&ground, Settings { tiles, ..Settings::default() }) {
+        let geometry = Geometry { walkable: vec![rings], ..Geometry::default() };
+        let found = match Terrain::new(&geometry, Settings { tiles, ..Settings::default() }) {
             Ok(terrain) => area(terrain.mesh()),
             Err(error) => {
                 prop_assert_eq!(error, MeshError::NoGround);
@@ -75,8 +75,8 @@ proptest! {
     #[test]
     fn bodies_in_a_tangle_keep_clear_of_it(rings in tangle(), radius in 0.01..0.5f64) {
         let hall = rectangle([-2.0, -2.0], [10.0, 9.0]);
-        let ground = Ground { walkable: vec![vec![hall.clone()]], obstacles: rings.clone(), walls: Vec::new() };
-        let Ok(terrain) = Terrain::new(&ground, Settings { radius, ..Settings::default() }) else { return Ok(()) };
+        let geometry = Geometry { walkable: vec![vec![hall.clone()]], obstacles: rings.clone(), walls: Vec::new() };
+        let Ok(terrain) = Terrain::new(&geometry, Settings { radius, ..Settings::default() }) else { return Ok(()) };
         let mut search = Search::default();
         let corners = [DVec2::new(-1.4, -1.4), DVec2::new(9.4, -1.4), DVec2::new(9.4, 8.4), DVec2::new(-1.4, 8.4)];
         for (from, to) in [(corners[0], corners[2]), (corners[1], corners[3])] {
@@ -114,9 +114,9 @@ proptest! {
         prop_assume!(free(&map, from, 1e-3) && free(&map, to, 1e-3));
         let (from, to) = (from.as_dvec2(), to.as_dvec2());
         let best = map.shortest_of_point(from, to);
-        let ground = Ground { walkable: vec![vec![map.outline.clone()]], obstacles: map.solid.clone(), walls: map.open.clone() };
+        let geometry = Geometry { walkable: vec![vec![map.outline.clone()]], obstacles: map.solid.clone(), walls: map.open.clone() };
         for tiles in [false, true] {
-            let terrain = Terrain::new(&ground, Settings { tiles, ..Settings::default() }).unwrap();
+            let terrain = Terrain::new(&geometry, Settings { tiles, ..Settings::default() }).unwrap();
             let found = shortest(terrain.mesh(), from, to);
             prop_assert!((found - best).abs() < 1e-5, "{found} m instead of {best}, tiles {tiles}");
         }
@@ -149,7 +149,7 @@ proptest! {
 }
 
 /// A hall of 100 m with blocks, none like the next.
-fn blocks(side: usize) -> Ground {
+fn blocks(side: usize) -> Geometry {
     let step = 100.0 / side as f64;
     let block = |i: usize| {
         let (x, y) = ((i % side) as f64 * step + 0.2 * step, (i / side) as f64 * step + 0.2 * step);
@@ -162,7 +162,7 @@ fn blocks(side: usize) -> Ground {
         ];
         ring.map(DVec2::from).to_vec()
     };
-    Ground {
+    Geometry {
         walkable: vec![vec![rectangle([0.0, 0.0], [100.0, 100.0])]],
         obstacles: (0..side * side).map(block).collect(),
         walls: Vec::new(),
@@ -184,9 +184,9 @@ fn lengths(mesh: &Mesh) -> Vec<u64> {
 
 #[test]
 fn after_edits_the_mesh_is_the_one_that_is_built_anew() {
-    let ground = blocks(20);
+    let geometry = blocks(20);
     let settings = Settings { radius: 0.25, ..Settings::default() };
-    let mut terrain = Terrain::new(&ground, settings).unwrap();
+    let mut terrain = Terrain::new(&geometry, settings).unwrap();
     let added = terrain.add(&rectangle([41.0, 13.0], [47.5, 29.0])).unwrap();
     let moved = terrain.obstacle(137).unwrap();
     terrain.replace(moved, &rectangle([60.0, 60.0], [63.0, 69.0])).unwrap();
@@ -195,7 +195,7 @@ fn after_edits_the_mesh_is_the_one_that_is_built_anew() {
     terrain.remove(added).unwrap();
     terrain.replace(second, &rectangle([10.0, 82.0], [30.0, 82.5])).unwrap();
 
-    let mut other = ground;
+    let mut other = geometry;
     other.obstacles[137] = rectangle([60.0, 60.0], [63.0, 69.0]);
     other.obstacles.remove(55);
     other.obstacles.push(rectangle([10.0, 82.0], [30.0, 82.5]));
@@ -238,15 +238,15 @@ fn least(times: impl Iterator<Item = f64>) -> f64 {
 
 #[test]
 fn an_edit_of_a_large_map_takes_a_tenth_of_building_it() {
-    let ground = blocks(32);
+    let geometry = blocks(32);
     let settings = Settings { radius: 0.25, ..Settings::default() };
-    let mut terrain = Terrain::new(&ground, settings).unwrap();
+    let mut terrain = Terrain::new(&geometry, settings).unwrap();
     let time = |work: &mut dyn FnMut()| {
         let began = Instant::now();
         work();
         began.elapsed().as_secs_f64()
     };
-    let build = least((0..5).map(|_| time(&mut || drop(Terrain::new(&ground, settings)))));
+    let build = least((0..5).map(|_| time(&mut || drop(Terrain::new(&geometry, settings)))));
     let edits = (0..40).map(|i| {
         let at = DVec2::new((i * 37 % 90) as f64, (i * 53 % 90) as f64);
         let id = terrain.obstacle(i * 17).unwrap();
@@ -263,14 +263,14 @@ fn an_edit_of_a_large_map_takes_a_tenth_of_building_it() {
 
 #[test]
 fn doors_narrower_than_a_body_are_not_passed() {
-    let ground = Ground {
+    let geometry = Geometry {
         walkable: vec![vec![rectangle([0.0, 0.0], [20.0, 10.0])]],
         obstacles: vec![rectangle([9.0, 0.0], [11.0, 4.5]), rectangle([9.0, 5.5], [11.0, 10.0])],
         walls: Vec::new(),
     };
     let (from, to) = (DVec2::new(2.0, 5.0), DVec2::new(18.0, 5.0));
     for (radius, passes) in [(0.1, true), (0.49, true), (0.4999, true), (0.5001, false), (0.8, false)] {
-        let terrain = Terrain::new(&ground, Settings { radius, ..Settings::default() }).unwrap();
+        let terrain = Terrain::new(&geometry, Settings { radius, ..Settings::default() }).unwrap();
         let found = shortest(terrain.mesh(), from, to);
         assert_eq!(found.is_finite(), passes, "radius {radius}: {found} m");
     }
@@ -279,19 +279,19 @@ fn doors_narrower_than_a_body_are_not_passed() {
 #[test]
 fn overlapping_obstacles_are_one() {
     let square = |x: f64, y: f64| rectangle([x, y], [x + 2.0, y + 2.0]);
-    let ground = Ground {
+    let geometry = Geometry {
         walkable: vec![vec![rectangle([0.0, 0.0], [10.0, 10.0])]],
         obstacles: vec![square(4.0, 4.0), square(5.0, 5.0), square(4.0, 4.0), square(9.0, 9.0)],
         walls: vec![],
     };
-    let terrain = Terrain::new(&ground, Settings::default()).unwrap();
+    let terrain = Terrain::new(&geometry, Settings::default()).unwrap();
     assert!((area(terrain.mesh()) - (100.0 - 7.0 - 1.0)).abs() < 1e-9);
 }
 
 #[test]
 fn an_open_map_is_free_as_far_as_anybody_goes() {
-    let ground = Ground { obstacles: vec![rectangle([-1.0, -1.0], [1.0, 1.0])], ..Ground::default() };
-    let terrain = Terrain::new(&ground, Settings::default()).unwrap();
+    let geometry = Geometry { obstacles: vec![rectangle([-1.0, -1.0], [1.0, 1.0])], ..Geometry::default() };
+    let terrain = Terrain::new(&geometry, Settings::default()).unwrap();
     let far = 1e5;
     let found = shortest(terrain.mesh(), DVec2::new(-far, 0.0), DVec2::new(far, 0.0));
     let best = 2.0 * (far - 1.0).hypot(1.0) + 2.0;
@@ -300,8 +300,8 @@ fn an_open_map_is_free_as_far_as_anybody_goes() {
 
 #[test]
 fn bad_input_gets_an_error() {
-    let with = |ring: Vec<DVec2>| Ground { walkable: vec![vec![ring]], ..Ground::default() };
-    let error = |ground: &Ground| Terrain::new(ground, Settings::default()).map(|_| ()).unwrap_err();
+    let with = |ring: Vec<DVec2>| Geometry { walkable: vec![vec![ring]], ..Geometry::default() };
+    let error = |geometry: &Geometry| Terrain::new(geometry, Settings::default()).map(|_| ()).unwrap_err();
     let nan = with(vec![DVec2::ZERO, DVec2::new(f64::NAN, 1.0), DVec2::X]);
     assert!(matches!(error(&nan), MeshError::NotFinite { .. }));
     let far = with(vec![DVec2::ZERO, DVec2::new(1e300, 1.0), DVec2::X]);
@@ -309,7 +309,7 @@ fn bad_input_gets_an_error() {
     for ring in [vec![], vec![DVec2::ONE], vec![DVec2::ZERO, DVec2::ONE], vec![DVec2::ONE; 7]] {
         assert_eq!(error(&with(ring)), MeshError::NoGround);
     }
-    let covered = Ground {
+    let covered = Geometry {
         obstacles: vec![rectangle([-1.0, -1.0], [2.0, 2.0])],
         ..with(rectangle([0.0, 0.0], [1.0, 1.0]))
     };
@@ -334,12 +334,12 @@ fn bad_input_gets_an_error() {
 
 #[test]
 fn links_are_taken_where_they_are_worth_it() {
-    let ground = Ground {
+    let geometry = Geometry {
         walkable: vec![vec![rectangle([0.0, 0.0], [20.0, 10.0])]],
         obstacles: vec![rectangle([9.0, 0.0], [11.0, 9.0])],
         walls: Vec::new(),
     };
-    let terrain = Terrain::new(&ground, Settings::default()).unwrap();
+    let terrain = Terrain::new(&geometry, Settings::default()).unwrap();
     let mut mesh = terrain.mesh().clone();
     let (from, to) = (DVec2::new(8.0, 1.0), DVec2::new(12.0, 1.0));
     let around = 2.0 * 1f64.hypot(8.0) + 2.0;
@@ -383,8 +383,8 @@ fn links_are_taken_where_they_are_worth_it() {
 #[test]
 fn a_way_begins_on_a_vertex_where_only_free_polygons_meet() {
     let square = vec![DVec2::ZERO, DVec2::new(10.0, 0.0), DVec2::splat(10.0), DVec2::new(0.0, 10.0)];
-    let ground = Ground { walkable: vec![vec![square]], ..Ground::default() };
-    let terrain = Terrain::new(&ground, Settings { widest: 2.0, ..Settings::default() }).unwrap();
+    let geometry = Geometry { walkable: vec![vec![square]], ..Geometry::default() };
+    let terrain = Terrain::new(&geometry, Settings { widest: 2.0, ..Settings::default() }).unwrap();
     let mesh = terrain.mesh();
     let mut search = Search::default();
     for number in 0..mesh.vertices() {

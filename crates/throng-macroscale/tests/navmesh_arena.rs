@@ -7,7 +7,7 @@ use glam::DVec2;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
-use throng_macroscale::navmesh::{Ground, Mesh, Search, Settings, Terrain};
+use throng_macroscale::navmesh::{Geometry, Mesh, Search, Settings, Terrain};
 
 const ALLOWED: f64 = 1e-3;
 
@@ -80,17 +80,23 @@ fn grid_map(folder: &Path, name: &str) -> Option<(Mesh, Vec<Query>)> {
     let rectangle = |x: f64, y: f64, right: f64, top: f64| {
         vec![DVec2::new(x, y), DVec2::new(right, y), DVec2::new(right, top), DVec2::new(x, top)]
     };
-    let mut ground = Ground { walkable: vec![vec![rectangle(0.0, 0.0, width, height)]], ..Ground::default() };
+    let mut geometry =
+        Geometry { walkable: vec![vec![rectangle(0.0, 0.0, width, height)]], ..Geometry::default() };
     for (y, line) in lines.iter().enumerate() {
         let mut x = 0;
         for run in line.chunk_by(|a, b| is_free(*a) == is_free(*b)) {
             if !is_free(run[0]) {
-                ground.obstacles.push(rectangle(x as f64, y as f64, (x + run.len()) as f64, y as f64 + 1.0));
+                geometry.obstacles.push(rectangle(
+                    x as f64,
+                    y as f64,
+                    (x + run.len()) as f64,
+                    y as f64 + 1.0,
+                ));
             }
             x += run.len();
         }
     }
-    let terrain = Terrain::new(&ground, Settings { tiles: false, ..Settings::default() }).ok()?;
+    let terrain = Terrain::new(&geometry, Settings { tiles: false, ..Settings::default() }).ok()?;
     let query = |line: &str| {
         let numbers: Vec<f64> =
             line.split_whitespace().skip(4).filter_map(|word| word.parse().ok()).collect();

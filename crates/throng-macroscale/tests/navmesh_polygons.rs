@@ -5,7 +5,7 @@ use crate::common::area::area_by_slabs;
 use glam::{DAffine2, DVec2};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use throng_macroscale::navmesh::{Ground, MeshError, Polygon, Settings, Terrain};
+use throng_macroscale::navmesh::{Geometry, MeshError, Polygon, Settings, Terrain};
 
 const ALLOWED: f64 = 1e-6;
 
@@ -54,8 +54,8 @@ fn check(polygons: &[Polygon]) -> Result<String, String> {
             })
             .collect();
         for tiles in [false, true] {
-            let ground = Ground { walkable: moved.clone(), ..Ground::default() };
-            let found = match Terrain::new(&ground, Settings { tiles, ..Settings::default() }) {
+            let geometry = Geometry { walkable: moved.clone(), ..Geometry::default() };
+            let found = match Terrain::new(&geometry, Settings { tiles, ..Settings::default() }) {
                 Ok(terrain) => {
                     (0..terrain.mesh().polygons()).map(|polygon| terrain.mesh().area(polygon)).sum()
                 }

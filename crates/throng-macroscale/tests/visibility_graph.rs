@@ -14,7 +14,7 @@ use throng_macroscale::{Macroscale, VisibilityGraph};
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Alone somebody gets a narrow tree, in company a whole one; what is remembered of the way so far is another one.
+    /// Alone an agent gets a narrow tree, in company a whole one; what is remembered of the way so far is another one.
     #[test]
     fn an_answer_does_not_depend_on_the_tree_that_gives_it(
         map in map(), from in place(), to in place(), radius in 0.05..0.5f32, push in place(),
@@ -44,9 +44,9 @@ fn look(model: &mut VisibilityGraphPlanner, world: &World) -> Vec<Vec2> {
     intents.vx.iter().zip(&intents.vy).map(|(&vx, &vy)| Vec2::new(vx, vy)).collect()
 }
 
-/// Between what ways keep away from walls and what counts as a tangent nobody had a way.
+/// Between what ways keep away from walls and what counts as a tangent no agent had a way.
 #[test]
-fn whoever_is_a_hair_too_near_to_a_wall_has_a_way() {
+fn an_agent_that_is_a_hair_too_near_to_a_wall_has_a_way() {
     let mut walls = outline(&block([-10.0, -10.0], [10.0, 10.0]));
     walls.extend(obstacle(&block([0.0, -10.0], [1.0, 5.0])));
     let radius = 0.3;
@@ -63,7 +63,7 @@ fn whoever_is_a_hair_too_near_to_a_wall_has_a_way() {
     }
 }
 
-/// A crowd in front of a field of blocks, everybody with a goal of its own behind it.
+/// A crowd in front of a field of blocks, every agent with a goal of its own behind it.
 fn goals_of_their_own(side: usize, walkers: usize) -> World {
     let across = side as f32 * 4.0 + 4.0;
     let walker = |i: usize| {
@@ -110,7 +110,7 @@ fn many_goals_do_not_make_every_step_as_slow_as_the_first() {
 }
 
 #[test]
-fn whoever_has_no_way_is_named() {
+fn an_agent_that_has_no_way_is_named() {
     let mut walls = two_doors();
     walls.extend(obstacle(&block([3.0, 3.0], [6.0, 6.0])));
     walls.extend(outline(&block([4.0, 4.0], [5.0, 5.0])));

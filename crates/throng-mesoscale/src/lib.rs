@@ -18,7 +18,7 @@ use throng_core::world::View;
 pub trait Mesoscale: Send + Sync {
     /// Adapts every agent's preferred velocity, and writes what it will remember.
     fn run(&mut self, view: View<'_>, intents: &mut Intents);
-    /// What one agent perceives now, given what everybody wants so far.
+    /// What one agent perceives now, given what every agent wants so far.
     fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Perceived;
 }
 

@@ -1,6 +1,6 @@
 //! # World field (Park, Cao, Quek 2012, section 3.2)
-//! How dense the crowd is and how it flows, on a fine grid: everybody counts in the four cells closest to it, as a Gaussian.
-//! Local models read it in the same step. Only tiles of the grid in which somebody is exist, so that an empty square
+//! How dense the crowd is and how it flows, on a fine grid: every agent counts in the four cells closest to it, as a Gaussian.
+//! Local models read it in the same step. Only tiles of the grid with an agent in them exist, so that an empty square
 //! kilometre costs nothing; in the paper this field takes up to half of the time, and all of what a larger map costs.
 //!
 //! Beside it stands where those who walk together have their middle.
@@ -15,7 +15,7 @@ throng_core::params! {
     pub struct WorldField("world-field") {
         /// Side of a cell.
         cell: f32 = 0.5, "m", Limit::from(0.05).up_to(100.0);
-        /// What somebody adds to a cell in whose middle it stands (K).
+        /// What an agent adds to a cell in whose middle it stands (K).
         amplitude: f32 = 1.8, "1/m2", Limit::above(0.0).up_to(100.0);
         /// How far that reaches to the sides: standard deviation along x.
         spread_x: f32 = 0.35, "m", Limit::from(0.01).up_to(100.0);
@@ -38,7 +38,7 @@ impl WorldField {
     }
 }
 
-/// By cohort: those who walk together, if they do. Whoever has arrived or not yet begun holds nobody up.
+/// By cohort: those who walk together, if they do. An agent that has arrived or not yet begun holds no other up.
 fn find_mates(view: View<'_>, mates: &mut Vec<Option<Mates>>) {
     mates.clear();
     mates.resize(view.cohorts.len(), None);

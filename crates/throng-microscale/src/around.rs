@@ -88,7 +88,7 @@ pub struct Others {
     pub reach: [f32; MAX_OTHERS],
     /// The part of an avoidance that the agent who looks takes on.
     pub share: [f32; MAX_OTHERS],
-    /// Which way to part from somebody at the same place: 1 or -1, opposite for the other.
+    /// Which way to part from another agent at the same place: 1 or -1, opposite for the other.
     pub part: [f32; MAX_OTHERS],
     /// Collisions count no further ahead than the inverse of this, 1/s. 0 but where one of both has arrived and one of
     /// both is held up.

@@ -5,14 +5,14 @@
 //!
 //! - In the open it turns to the right, the more the longer it is held up. All turn the same way, so two who meet
 //!   pass each other, and a jam becomes a roundabout that empties itself. Progress is measured along the turned
-//!   velocity: whoever walks round freely calms down, so nobody circles for ever (measured along the preferred
+//!   velocity: an agent that walks round freely calms down, so none circles for ever (measured along the preferred
 //!   velocity, a turn of a quarter circle never ends).
-//! - In a queue beside walls all want the same, and nobody turns: a turn leads along the wall and away from the door
+//! - In a queue beside walls all want the same, and none turns: a turn leads along the wall and away from the door
 //!   (through one of a metre went half as many).
 //! - Between walls there is nowhere to turn. Then of two who face each other the one with the higher id backs off and
 //!   steps aside, and the other waits for that instead of turning into a wall.
-//! - Whoever has arrived steps aside for one who is held up and wants to pass, and then goes back to its goal. The other
-//!   does not turn meanwhile but goes on, and neither looks far ahead: with a long horizon nobody comes close enough for
+//! - An agent that has arrived steps aside for one who is held up and wants to pass, and then goes back to its goal. The other
+//!   does not turn meanwhile but goes on, and neither looks far ahead: with a long horizon none comes close enough for
 //!   the one who stands to make way (four blocks of 500 who change places never do; like this in ten minutes).
 //!
 //! A crowd that is not held up is not changed in a bit: below `tolerance` nothing happens, which keeps ORCA equal to
@@ -45,7 +45,7 @@ throng_core::params! {
         tolerance: f32 = 0.1, "", Limit::from(0.0).up_to(0.99);
         /// How far an agent turns that is held up for good.
         max_turn: f32 = 1.57, "rad", Limit::from(0.0).up_to(3.1);
-        /// How far ahead collisions count with somebody who has arrived and is in the way.
+        /// How far ahead collisions count with an agent that has arrived and is in the way.
         arrived_horizon: f32 = 0.25, "s", Limit::above(0.0).up_to(1000.0);
     }
 }
@@ -54,14 +54,14 @@ throng_core::params! {
 pub(crate) const YIELD: f32 = 0.3;
 /// Two who pass side by side need this many sums of radii on each side of the middle between them.
 const BESIDE: f32 = 1.02;
-/// Somebody within this many sums of radii is met in a narrow place, not only seen.
+/// Another agent within this many sums of radii is met in a narrow place, not only seen.
 const CLOSE: f32 = 4.0;
 
 /// Fewer others than this within [`CROWD_REACH`] sums of radii are no crowd.
 const CROWD: u32 = 4;
 /// How close others must be to count for a crowd, in sums of radii.
 const CROWD_REACH: f32 = 2.0;
-/// Somebody within this many sums of radii is met, where it wants something else.
+/// Another agent within this many sums of radii is met, where it wants something else.
 const MET: f32 = 3.0;
 /// Something else: the cosine of both wishes is below this.
 const ACROSS: f32 = 0.25;
@@ -70,9 +70,9 @@ const SAME: f32 = 0.5;
 /// Two within this many sums of radii press against one another, if the cosine of their wishes is below the other.
 const PRESSED: f32 = 1.6;
 const OPPOSITE: f32 = -0.7;
-/// Whoever has arrived keeps this many sums of radii from the way of one who is held up.
+/// An agent that has arrived keeps this many sums of radii from the way of one who is held up.
 const MAKE_ROOM: f32 = 1.1;
-/// And looks for such a one within so many of them.
+/// And looks for such a one within this many of them.
 const MAKE_ROOM_AHEAD: f32 = 2.0;
 /// How long before its goal an agent turns less, s.
 const APPROACH: f32 = 2.0;
@@ -118,7 +118,7 @@ impl Patience {
         if view.agents.status[ego.row] == Status::Waiting {
             return frustration;
         }
-        // What nearly everybody does nearly always must cost nearly nothing: no root, no division.
+        // What nearly every agent does nearly always must cost nearly nothing: no root, no division.
         let wanted = ego.preferred.length_squared();
         if frustration <= self.tolerance
             && wanted - ego.velocity.dot(ego.preferred) <= self.tolerance * wanted
@@ -143,7 +143,7 @@ impl Patience {
         let lag = match way {
             RightOfWay::Open if around.walls.is_empty() => lag(ego, tried),
             RightOfWay::Open => lag_beside_walls(simd, around, ego, reach, tried),
-            // In a narrow place nobody has turned, and it is not the walls that one of two waits for.
+            // In a narrow place neither has turned, and it is not the walls that one of two waits for.
             RightOfWay::Mine | RightOfWay::Theirs(_) => lag(ego, ego.preferred),
         };
         let next = if lag <= self.tolerance.max(frustration) {
@@ -170,7 +170,7 @@ impl Patience {
             }
             RightOfWay::Mine | RightOfWay::Theirs(_) => {}
         }
-        // Whoever waits at a door has not tried to turn, and is not to turn once the door is free.
+        // An agent that waits at a door has not tried to turn, and is not to turn once the door is free.
         next.min(YIELD)
     }
 
@@ -191,7 +191,7 @@ impl Patience {
     }
 }
 
-/// Whether the agent is one of several beside walls who want the same, and nobody wants to come past.
+/// Whether the agent is one of several beside walls who want the same, and none wants to come past.
 fn queues(view: View<'_>, intents: &Intents, around: &Around, ego: &Ego) -> bool {
     let others = &around.others;
     let wants_the_same = |i: usize| {
@@ -207,7 +207,7 @@ fn cosine(a: Vec2, b: Vec2) -> f32 {
     a.dot(b) / (a.length() * b.length()).max(1e-9)
 }
 
-/// Whether somebody close ahead wants something else, past the agent. At a door many come from both sides to the same place
+/// Whether another agent close ahead wants something else, past the agent. At a door many come from both sides to the same place
 /// between them, which is a queue, unless two of them wedge one another in.
 fn is_met(view: View<'_>, intents: &Intents, around: &Around, ego: &Ego) -> bool {
     let others = &around.others;
@@ -258,7 +258,7 @@ fn step_aside(view: View<'_>, intents: &Intents, around: &Around) -> Option<Vec2
     })
 }
 
-/// Whether somebody who has arrived, and will step aside, is in the agent's way.
+/// Whether another that has arrived, and will step aside, is in the agent's way.
 fn is_behind_arrived(view: View<'_>, around: &Around, ego: &Ego) -> bool {
     let (agents, others) = (view.agents, &around.others);
     let forwards = ego.preferred.normalize_or_zero();
@@ -270,14 +270,14 @@ fn is_behind_arrived(view: View<'_>, around: &Around, ego: &Ego) -> bool {
     })
 }
 
-/// How far aside of the way of somebody who walks forwards a place is, where it is in the way.
+/// How far aside of the way of an agent that walks forwards a place is, where it is in the way.
 fn in_the_way(from_them: Vec2, forwards: Vec2, reach: f32) -> Option<Vec2> {
     let ahead = from_them.dot(forwards);
     let aside = from_them - ahead * forwards;
     (ahead > 0.0 && ahead < MAKE_ROOM_AHEAD * reach && aside.length() < MAKE_ROOM * reach).then_some(aside)
 }
 
-/// 1 far from the goal, less within the last [`APPROACH`] seconds: whoever turns there circles around it.
+/// 1 far from the goal, less within the last [`APPROACH`] seconds: an agent that turns there circles around it.
 #[inline(always)]
 fn from_goal(view: View<'_>, ego: &Ego) -> f32 {
     let agents = view.agents;

@@ -86,7 +86,7 @@ pub trait Microscale: Send + Sync {
     /// Tells what one agent sees and chooses now.
     fn explain(&self, view: View<'_>, input: &Intents, row: usize) -> Box<Seen>;
     /// How far it looks.
-    fn looks(&self) -> Reach;
+    fn reach(&self) -> Reach;
     /// Whether it reads how the crowd flows.
     fn reads_flow(&self) -> bool;
 }
@@ -123,7 +123,7 @@ impl<M: LocalModel> Microscale for Local<M> {
         Box::new(Seen { ego, around, chosen })
     }
 
-    fn looks(&self) -> Reach {
+    fn reach(&self) -> Reach {
         self.model.reach()
     }
 

@@ -4,11 +4,11 @@
 //! velocity nearest to the commanded one, of all places that legs reach and that have ground.
 //!
 //! - **A step takes whole steps of the simulation**, so that feet are exchanged where the world can be seen.
-//! - **Whoever stands has both feet down.** It sets off by shifting its weight, which puts no foot down, and the left foot
+//! - **An agent that stands has both feet down.** It sets off by shifting its weight, which puts no foot down, and the left foot
 //!   goes first; it stops on one foot and puts the other beside.
-//! - **Whoever is pushed** goes on over the foot that it stands on from where it is, and the next foot makes up for it.
-//! - **Whoever has no place for its foot stops dead.** A pendulum cannot; but no foot is ever put down where there is no ground,
-//!   and nobody falls.
+//! - **An agent that is pushed** goes on over the foot that it stands on from where it is, and the next foot makes up for it.
+//! - **An agent that has no place for its foot stops dead.** A pendulum cannot; but no foot is ever put down where there is no
+//!   ground, and no body falls.
 
 use crate::Motion;
 use glam::{DVec2, Vec2};
@@ -37,9 +37,9 @@ throng_core::params! {
     }
 }
 
-/// Whoever is commanded to walk slower than this stands, m/s.
+/// An agent that is commanded to walk slower than this stands, m/s.
 const STANDING: f64 = 0.05;
-/// Whoever is further from where its step leads was pushed, m.
+/// An agent that is further from where its step leads was pushed, m.
 const PUSHED: f64 = 1e-4;
 /// Feet follow a body that was pushed further than this while it stood, m.
 const SHUFFLE: f64 = 0.05;
@@ -97,7 +97,7 @@ impl Footsteps {
     }
 }
 
-/// Somebody who walks in this step of the simulation.
+/// An agent that walks in this step of the simulation.
 struct Walker<'a> {
     view: View<'a>,
     legs: &'a Legs,
@@ -136,7 +136,7 @@ impl<'a> Walker<'a> {
             }
         }
         let to = gait.step.map_or(self.here, |step| step.at(self.legs, now + self.view.tick).0);
-        // Where numbers stop making sense nobody is moved.
+        // Where numbers stop making sense the agent is not moved.
         (gait, if to.is_finite() { to } else { self.here })
     }
 
@@ -179,7 +179,7 @@ impl<'a> Walker<'a> {
         self.chosen(gait, exchange, command)
     }
 
-    /// The first step of somebody who stands: weight shifts over both feet, away from where one wants to go.
+    /// The first step of an agent that stands: weight shifts over both feet, away from where one wants to go.
     fn set_off(&self, gait: &mut Gait, command: DVec2) -> Option<Footstep> {
         if let Some(planned) = self.planned().filter(|planned| planned.plant.is_none()) {
             return Some(planned);
@@ -214,7 +214,7 @@ impl<'a> Walker<'a> {
         shifted
     }
 
-    /// Feet of somebody who was pushed while it stood, or who stands askew, come after.
+    /// Feet of an agent that was pushed while it stood, or that stands askew, come after.
     fn follow_body(&self, gait: &mut Gait) {
         let middle = (gait.feet[0].at + gait.feet[1].at) / 2.0;
         if self.legs.hold(&gait.feet, self.here) && middle.distance(self.here) < SHUFFLE + self.legs.width {
@@ -315,7 +315,7 @@ impl<'a> Walker<'a> {
     }
 
     /// For one whose velocity no foot within reach can bring near to what it should be: the foot goes as far towards the
-    /// right place as it can, and what velocity comes of it is taken, unless it is one that nobody has.
+    /// right place as it can, and what velocity comes of it is taken, unless it is one that no agent has.
     fn recovered(&self, gait: &Gait, exchange: Exchange, ideal: DVec2) -> Option<Footstep> {
         let other = gait.foot(exchange.side.other());
         let pendulum = self.legs.pendulum();
@@ -424,7 +424,7 @@ mod tests {
             for Planted { foot, .. } in &self.prints {
                 assert!(legs.has_ground(foot, gaps, 0.0), "{foot:?} has no ground");
                 let other = feet[foot.side.other() as usize];
-                // Both at once: somebody who stood was pushed.
+                // Both at once: an agent that stood was pushed.
                 if let Some(other) = other.filter(|other| other.since < foot.since) {
                     let both = self.prints.iter().filter(|print| print.foot.since == foot.since).count() > 1;
                     assert!(both || legs.reach(foot, &other), "{other:?} to {foot:?}");

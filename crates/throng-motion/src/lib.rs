@@ -42,7 +42,7 @@ impl Bodies {
         self.motion.legs()
     }
 
-    /// Writes where everybody will be.
+    /// Writes where every agent will be.
     pub fn run(&mut self, view: View<'_>, input: &Commands, out: &mut Moves) {
         self.motion.run(view, input, out);
         if self.separation.on {

@@ -21,7 +21,7 @@ use throng_core::space::{Candidates, rows_within};
 use throng_core::world::View;
 
 throng_core::params! {
-    /// Bodies that would overlap after a step are moved apart, whoever walks into another giving way.
+    /// Bodies that would overlap after a step are moved apart; the one that walks into the other gives way.
     pub struct Separation("separation") {
         /// Whether overlaps are taken back at all.
         on: bool = true, "", Limit::from(0.0);
@@ -34,7 +34,7 @@ throng_core::params! {
 const TOLERANCE: f32 = 1e-4;
 /// Pairs this much further apart than their radii may still come into contact while others are moved apart.
 const NEARLY: f32 = 1.1;
-/// What somebody who stands still counts for beside the fastest, when a correction is shared.
+/// What an agent that stands still counts for beside the fastest, when a correction is shared.
 const STANDING: f32 = 0.1;
 /// How much of the sum of all corrections is applied where there are several: they overshoot together.
 const TOGETHER: f32 = 1.5;
@@ -43,7 +43,7 @@ const MAX_CONTACTS: usize = 16;
 
 type Touching = Few<u32, MAX_CONTACTS>;
 
-/// Nobody: an agent that cannot touch anybody has no list.
+/// None: an agent that cannot touch any other has no list.
 const NONE: u32 = u32::MAX;
 
 /// Who may touch whom in this step; kept for its memory only.
@@ -56,7 +56,7 @@ pub(crate) struct Contacts {
     /// The round in which a row was last looked at, and the present one.
     looked_at: Vec<u32>,
     round: u32,
-    /// Rows that overlap somebody now, and where they have to go.
+    /// Rows that overlap another now, and where they have to go.
     overlapping: Vec<u32>,
     corrected: Vec<Vec2>,
     spare: Vec<u32>,
@@ -67,9 +67,9 @@ pub(crate) struct Contacts {
 /// What was found in a chunk of rows.
 #[derive(Clone, Debug, Default)]
 struct Found {
-    /// Whom those touch who can touch somebody.
+    /// Whom those touch that can touch another.
     touching: Vec<Touching>,
-    /// Rows that overlap somebody at first.
+    /// Rows that overlap another at first.
     overlapping: Vec<u32>,
 }
 
@@ -94,7 +94,7 @@ impl Separation {
 }
 
 impl Contacts {
-    /// Lists who can touch somebody: only those whose nearest other is near enough, or whom a scripted body reaches.
+    /// Lists who can touch another: only those whose nearest other is near enough, or whom a scripted body reaches.
     fn find(&mut self, view: View<'_>, commands: &Commands, moves: &Moves) {
         let agents = view.agents;
         self.place.resize(agents.len(), NONE);
@@ -112,7 +112,7 @@ impl Contacts {
         self.moved.clear();
     }
 
-    /// Moves everybody who overlaps somebody, all at once.
+    /// Moves all agents that overlap another, all at once.
     fn part(&mut self, view: View<'_>, moves: &mut Moves) {
         let mut corrected = std::mem::take(&mut self.corrected);
         corrected.resize(self.overlapping.len(), Vec2::ZERO);
@@ -128,7 +128,7 @@ impl Contacts {
         self.moved.extend_from_slice(&self.overlapping);
     }
 
-    /// Only those who have moved, and those whom they may have moved into, can overlap somebody now.
+    /// Only those who have moved, and those whom they may have moved into, can overlap another now.
     fn find_overlapping(&mut self, view: View<'_>, moves: &Moves) {
         let mut candidates = std::mem::take(&mut self.spare);
         candidates.clear();
@@ -187,7 +187,7 @@ impl Found {
         for (row, place) in (first..).zip(place) {
             let near = &commands.near[row];
             *place = NONE;
-            if !near.is_nobody() || struck(view, row) {
+            if !near.is_empty() || struck(view, row) {
                 let touching = contacts(simd, view, moves, row, near, &mut candidates);
                 let overlaps = overlaps(view, moves, row, &touching);
                 if touching.is_empty() && !overlaps {
@@ -203,7 +203,7 @@ impl Found {
     }
 }
 
-/// Whom a row touches, or nearly touches, where everybody would be.
+/// Whom a row touches, or nearly touches, where all would be.
 #[inline(always)]
 fn contacts<S: Simd>(
     simd: S,

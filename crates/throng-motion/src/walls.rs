@@ -1,4 +1,4 @@
-//! # Nobody passes through a wall
+//! # No agent passes through a wall
 //! Local models keep away from walls as long as they can; this is what holds when they cannot.
 
 use glam::Vec2;
@@ -9,7 +9,7 @@ use throng_core::parallel::for_chunks;
 use throng_core::space::Wall;
 use throng_core::world::View;
 
-/// Stops everybody whose way leads through a wall, and keeps bodies out of walls where there is room.
+/// Stops every agent whose way leads through a wall, and keeps bodies out of walls where there is room.
 pub(crate) fn hold(view: View<'_>, commands: &Commands, moves: &mut Moves) {
     if view.walls.all().is_empty() {
         return;
@@ -25,7 +25,7 @@ pub(crate) fn hold(view: View<'_>, commands: &Commands, moves: &mut Moves) {
             let held = held(view, from, to, view.agents.radius[row]);
             if held != to {
                 (x[i], y[i]) = held.into();
-                // Somebody who was too close to a wall is put beside it at once, which is no speed of its own.
+                // An agent that was too close to a wall is put beside it at once, which is no speed of its own.
                 let taken = at_most((held - from) / view.dt, view.agents.max_speed[row]);
                 (vx[i], vy[i]) = taken.into();
             }

@@ -12,16 +12,16 @@ use throng::record::Track;
 /// How much of its way a body trails behind it, s.
 const TAIL: f64 = 2.5;
 
-/// A tail fades in so many steps.
+/// Steps in which a tail fades.
 const STEPS: usize = 8;
 
 /// Width of the rim that keeps bodies apart, design pixels.
 pub(crate) const RIM: f32 = 0.8;
 
-/// Whoever was not seen for longer than this is taken to have been away, s.
+/// An agent that was not seen for longer than this is taken to have been away, s.
 const MISSED: f64 = 0.5;
 
-/// Somebody at a moment.
+/// An agent at a moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
     /// The last row before the moment.
@@ -70,7 +70,7 @@ pub(crate) fn moment(stage: &Stage<'_>, time: f64) -> u32 {
     first.saturating_add(after).min(last)
 }
 
-/// Somebody at a frame or between two, on the straight way from one row to the next.
+/// An agent at a frame or between two, on the straight way from one row to the next.
 pub(crate) fn body_at(stage: &Stage<'_>, track: &Track<'_>, frame: f64) -> Option<Body> {
     let row = track.frame.partition_point(|other| f64::from(*other) <= frame).checked_sub(1)?;
     let here = Vec2::new(track.x[row], track.y[row]);
@@ -99,7 +99,7 @@ pub(crate) fn fade(step: usize) -> f32 {
     0.92 - 0.5 * (step + 1) as f32 / STEPS as f32
 }
 
-/// The way that somebody came, in steps from its beginning to the body.
+/// The way that an agent came, in steps from its beginning to the body.
 pub(crate) fn tail(
     stage: &Stage<'_>,
     track: &Track<'_>,

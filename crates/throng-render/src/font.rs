@@ -122,7 +122,7 @@ const GLYPHS: &[Glyph] = &[
 /// What stands for a character that has no glyph.
 const UNKNOWN: Glyph = ('\u{fffd}', 3.4, "0 0 0 7 3.4 7 3.4 0 0 0");
 
-/// Curves become so many lines for a full turn; at the sizes of a label nobody sees them.
+/// Lines that stand for a full turn of a curve; at the sizes of a label they cannot be seen.
 const CHORDS: f32 = 32.0;
 
 fn glyph(letter: char) -> &'static Glyph {

@@ -105,7 +105,7 @@ impl Map {
         self.weight.iter().map(|weight| weight * per_count).collect()
     }
 
-    /// 0 where nobody was.
+    /// 0 where no agent was.
     fn speed(&self) -> Vec<f64> {
         let mean = |(moved, weight): (&f64, &f64)| if *weight > 0.0 { moved / weight } else { 0.0 };
         self.moved.iter().zip(&self.weight).map(mean).collect()

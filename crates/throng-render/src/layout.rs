@@ -9,7 +9,7 @@ use throng::record::{Geometry, Mover, MoverState, Ring, Run, Track};
 /// The radius of agents that no file tells, m.
 const USUAL_RADIUS: f64 = 0.2;
 
-/// A scripted body's way is drawn through its places at so many times.
+/// A scripted body's way is drawn through its places at this many times.
 const WAY_POINTS: u32 = 400;
 
 /// Everything that the painters share.

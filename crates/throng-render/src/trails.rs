@@ -14,10 +14,10 @@ use throng::record::Track;
 /// Up to here lines are opaque and fade towards their beginning; more are drawn thin and let one another through.
 const FEW: usize = 400;
 
-/// A trail's points may be left out where the way past them is straight to within so many design pixels.
+/// A trail's points may be left out where the way past them is straight to within this many design pixels.
 const STRAIGHT: f32 = 0.3;
 
-/// Chords are at most so many design pixels long, so that colours can change along a trail ...
+/// Chords are at most this many design pixels long, so that colours can change along a trail ...
 const CHORD: f32 = 20.0;
 
 /// ... or so long where there are so many trails that theirs do not.
@@ -29,7 +29,7 @@ const STANDING: f32 = 0.7;
 /// The share of the picture that lines may cover before they have to become thinner.
 const COVER: f32 = 0.35;
 
-/// Colours along a trail come in so many steps.
+/// Steps of colour along a trail.
 const LEVELS: f32 = 24.0;
 
 /// Speeds are taken over this time, s, so that one frame's jitter does not colour a trail.
@@ -289,7 +289,7 @@ fn marks(stage: &mut Stage<'_>, paint: &Paint) -> Vec<Mark> {
 fn starts(stage: &mut Stage<'_>, paint: &Paint) {
     for track in stage.run.tracks() {
         let centre = stage.view.page(track.x[0], track.y[0]);
-        // Round, not under, whoever may have ended here; but on a close view no bigger than a sign need be.
+        // Round, not under, what may have ended here; but on a close view no bigger than a sign need be.
         let body = stage.radius(&track).max(LEAST_END * stage.unit);
         let radius = if body < 8.0 * stage.unit { body + 2.2 * stage.unit } else { 4.0 * stage.unit };
         let rim = paint.agent(stage, &track).mixed(stage.theme.floor, 0.35);
@@ -317,7 +317,7 @@ fn ends(stage: &mut Stage<'_>, paint: &Paint) {
     }
 }
 
-/// One cross for each place that is the goal of somebody who is not there; none where they would cover the picture.
+/// One cross for each place that is the goal of an agent that is not there; none where they would cover the picture.
 fn goals(stage: &mut Stage<'_>, paint: &Paint) -> bool {
     let mut places: Vec<([i32; 2], i64, [f32; 2], Colour)> = Vec::new();
     for track in stage.run.tracks() {

@@ -5,7 +5,7 @@ use throng::prelude::*;
 use throng::{Scenario, Simulation};
 
 throng::params! {
-    /// Polite: whoever is close ahead is not overtaken but waited for.
+    /// Polite: an agent close ahead is not overtaken but waited for.
     pub struct Polite("polite") {
         /// The gap that it keeps to those ahead.
         gap: f32 = 0.5, "m", Limit::from(0.0).up_to(10.0);

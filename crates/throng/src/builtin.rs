@@ -72,7 +72,7 @@ pub fn find(name: &str) -> Option<&'static Builtin> {
     all().iter().find(|builtin| builtin.name == name)
 }
 
-/// The name that somebody may have meant who wrote another.
+/// The name that may have been meant by another.
 pub fn similar(name: &str) -> Option<&'static str> {
     closest(name, &all().iter().map(|builtin| builtin.name).collect::<Vec<_>>())
 }

@@ -1,6 +1,6 @@
 //! Checkpoints: a running simulation as one file, from which it goes on bit by bit.
 //!
-//! A file is written beside its final name, brought to disk, and only then renamed: whoever crashes in the middle
+//! A file is written beside its final name, brought to disk, and only then renamed: a crash in the middle
 //! keeps the one before.
 
 use crate::crowd::{Crowd, LoadError, checksum};

@@ -76,7 +76,7 @@ pub struct Outcome {
     pub bound: Bound,
     /// As written in `[expect]`.
     pub expected: f64,
-    /// What the run gave; none where it gave nothing to measure, such as a travel time when nobody arrived.
+    /// What the run gave; none where it gave nothing to measure, such as a travel time when no agent arrived.
     pub got: Option<f64>,
 }
 
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_falls_short() {
-        let nobody = Report { mean_travel_s: None, ..report() };
-        let outcomes = compare(&BTreeMap::from([("mean_travel_s".into(), 60.0)]), &nobody);
+        let none_arrived = Report { mean_travel_s: None, ..report() };
+        let outcomes = compare(&BTreeMap::from([("mean_travel_s".into(), 60.0)]), &none_arrived);
         assert!(!outcomes[0].holds());
         assert_eq!(outcomes[0].to_string(), "mean_travel_s <= 60, got none");
     }

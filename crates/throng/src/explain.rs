@@ -18,15 +18,15 @@ pub struct Explanation {
     pub position: [f64; 2],
     /// How it moves.
     pub velocity: Vec2,
-    /// Its way to the goal, from where it is; none where there is no way, or the macroscale does not think in ways.
+    /// Its path to the goal, from where it is; none where there is no path, or the macroscale plans none.
     pub route: Option<Vec<[f64; 2]>>,
-    /// Whether there is no way to the goal.
+    /// Whether there is no path to the goal.
     pub no_path: bool,
     /// Its tasks from coarse to fine, where the macroscale plans in several domains.
     pub tasks: Vec<TaskPlan>,
     /// What it goes by on its way, where the macroscale remembers that.
     pub guide: Guide,
-    /// The id of who it follows, where it follows somebody.
+    /// The id of the agent that it follows, where it follows one.
     pub leader: Option<u32>,
     /// What the macroscale asks of it.
     pub preferred: Vec2,
@@ -63,7 +63,7 @@ pub struct TaskPlan {
     pub status: &'static str,
     /// The smaller, the sooner it is its turn; none where nothing can become better.
     pub priority: Option<f32>,
-    /// The plan costs at most so many times the cheapest.
+    /// The plan costs at most this many times the optimum.
     pub inflation: f32,
     /// Its places.
     pub plan: Vec<[f64; 2]>,
@@ -104,12 +104,12 @@ pub struct PerceptionField {
     pub discomfort: Vec<Vec<f32>>,
     /// Of crossing a cell.
     pub cost: Vec<Vec<f32>>,
-    /// What is left of the way from each cell, more or less than from where the agent stands; none where it cannot be
+    /// What is left of the path from each cell, more or less than from where the agent stands; none where it cannot be
     /// reached.
     pub potential: Vec<Vec<Option<f32>>>,
 }
 
-/// Somebody who is looked at.
+/// A neighbour that is looked at.
 #[derive(Clone, Debug, Serialize)]
 pub struct Neighbor {
     /// An agent's id, or none for a scripted body.

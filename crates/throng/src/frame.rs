@@ -5,7 +5,7 @@ use glam::DVec2;
 use throng_core::world::{Planted, World};
 
 /// A crowd at one moment. Rows are in the engine's order (sorted in space), not by id.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Frame<'a> {
     /// How many steps have been taken.
     pub step: u64,

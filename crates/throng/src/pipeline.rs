@@ -137,7 +137,7 @@ impl Stages {
 
     /// How far local models look.
     pub fn reach(&self) -> impl Iterator<Item = Reach> + Clone {
-        self.microscale.iter().map(|local| local.model.looks())
+        self.microscale.iter().map(|local| local.model.reach())
     }
 }
 

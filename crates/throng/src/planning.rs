@@ -79,15 +79,15 @@ impl Place {
 
 /// The scripted bodies of a scenario, where they will be.
 pub fn bodies(scenario: &Scenario, place: &Place) -> Occupancy {
-    let told = scenario.movers.iter().map(|mover| Trajectory {
+    let scripts = scenario.movers.iter().map(|mover| Trajectory {
         radius: mover.radius,
         path: mover.path.iter().map(|&(time, at)| (time, place.local(at))).collect(),
         stays: true,
     });
-    Occupancy::new(told)
+    Occupancy::new(scripts)
 }
 
-/// The same, and the agents: they stand where they begin, because nobody knows yet where they will go.
+/// The same, and the agents: they stand where they begin, because it is not known yet where they will go.
 pub fn bodies_and_agents(scenario: &Scenario, place: &Place) -> Occupancy {
     let mut published = bodies(scenario, place);
     let first = scenario.movers.len();

@@ -27,9 +27,9 @@ pub struct Report {
     pub in_window: usize,
     /// Agents that were put aside because their numbers stopped making sense.
     pub put_aside: usize,
-    /// Agents that have no way to their goals at the end; 0 where the macroscale does not think in ways.
+    /// Agents that have no path to their goals at the end; 0 where the macroscale plans none.
     pub no_path: usize,
-    /// Mean time from an agent's start to its arrival, s; over those that arrived, `null` where nobody did.
+    /// Mean time from an agent's start to its arrival, s; over those that arrived, `null` where no agent did.
     pub mean_travel_s: Option<f64>,
     /// Sum over agents, m.
     pub path_length_m: f64,

@@ -146,7 +146,7 @@ impl Simulation {
         self.crowd.time() >= self.timetable.until - 1e-9 || (all_arrived && !self.will_retarget())
     }
 
-    /// Whether somebody who is present gets another goal before the end.
+    /// Whether an agent that is present gets another goal before the end.
     fn will_retarget(&self) -> bool {
         let Timetable { events, next_event, until, .. } = &self.timetable;
         let mut ahead = events[*next_event..].iter().filter(|event| event.at < *until);

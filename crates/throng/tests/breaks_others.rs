@@ -114,9 +114,9 @@ fn two_ways_through_a_door_resolve() {
             assert!(time <= 3.0 * 8.0, "{model}, wall of {thickness} m: {time} s");
             assert!(deepest <= 1e-3, "{model}: {deepest} m deep");
         }
-        // Queues on both sides take turns; how fast is not promised, that all get through is. Whoever is pushed off its
-        // line must know where the door is: nobody leaves a queue by chance.
-        // With VO nobody expects the others to give way, and a queue may stand for longer than this test waits.
+        // Queues on both sides take turns; how fast is not promised, that all get through is. An agent that is pushed off its
+        // line must know where the door is: no agent leaves a queue by chance.
+        // With VO no agent expects the others to give way, and a queue may stand for longer than this test waits.
         for (each, thickness) in [(1, 4.0), (3, 0.2), (5, 0.5)].into_iter().filter(|_| model != "vo") {
             let text = door(model, each, thickness) + "macroscale = \"visibility-graph\"\n";
             let mut simulation = simulate(&text);

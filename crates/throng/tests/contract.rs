@@ -111,12 +111,15 @@ fn alone_in_the_open_an_agent_takes_its_preferred_velocity() {
         let (id, position, velocity) = crowd(&simulation)[0];
         let preferred = (DVec2::new(60.0, 31.0) - position).normalize().as_vec2() * 1.3;
         assert!(velocity.distance(preferred) < 1e-4, "{name}: {velocity} instead of {preferred}");
-        let told = simulation.explain(id).unwrap();
+        let explained = simulation.explain(id).unwrap();
         assert!(
-            told.preferred.distance(preferred) < 1e-4 && told.wanted == told.preferred,
-            "{name}: {told:?}"
+            explained.preferred.distance(preferred) < 1e-4 && explained.wanted == explained.preferred,
+            "{name}: {explained:?}"
         );
-        assert!(told.chosen == told.preferred && told.neighbors.is_empty(), "{name}: {told:?}");
+        assert!(
+            explained.chosen == explained.preferred && explained.neighbors.is_empty(),
+            "{name}: {explained:?}"
+        );
     }
 }
 
@@ -347,17 +350,17 @@ fn what_is_explained_is_what_is_done() {
         }
         let mut simulation = simulate(&text);
         for step in 0..80 {
-            let told: Vec<_> = crowd(&simulation)
+            let explained: Vec<_> = crowd(&simulation)
                 .into_iter()
                 .map(|(id, position, velocity)| {
-                    let told = simulation.explain(id).unwrap();
-                    assert_eq!((told.id, told.velocity), (id, velocity));
-                    assert!(DVec2::from(told.position).distance(position) < 1e-9);
-                    told.chosen
+                    let explained = simulation.explain(id).unwrap();
+                    assert_eq!((explained.id, explained.velocity), (id, velocity));
+                    assert!(DVec2::from(explained.position).distance(position) < 1e-9);
+                    explained.chosen
                 })
                 .collect();
             simulation.step();
-            for ((id, _, velocity), chosen) in crowd(&simulation).into_iter().zip(told) {
+            for ((id, _, velocity), chosen) in crowd(&simulation).into_iter().zip(explained) {
                 let off = velocity.distance(chosen);
                 assert!(off < 1e-5, "{model}: agent {id} in step {step} chose {chosen} and has {velocity}");
             }

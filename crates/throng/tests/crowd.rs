@@ -34,7 +34,7 @@ impl Game {
         for _ in 0..count {
             let radius = draws.uniform(0.2, 0.3);
             let agent = Agent::at(Game::place(draws)).goal(Game::place(draws)).radius(radius);
-            // Where a crate stands nobody can come.
+            // Where a crate stands no agent can come.
             self.agents.extend(self.crowd.spawn(agent));
         }
     }
@@ -351,7 +351,7 @@ fn bad_input_is_refused_by_name_and_changes_nothing() {
         Crowd::builder().walkable(&ROOM).obstacle("block", &square(50.0, 50.0, 5.0)).build().unwrap();
     let agent = crowd.spawn(Agent::at([0.0, 0.0])).unwrap();
     let untouched = crowd.state_hash();
-    let told = |error: EditError| error.to_string();
+    let message_of = |error: EditError| error.to_string();
     let at = || Agent::at([1.0, 1.0]);
     for (wrong, words) in [
         (Agent::at([50.0, 50.0]), "inside obstacle `block`"),
@@ -367,12 +367,12 @@ fn bad_input_is_refused_by_name_and_changes_nothing() {
         (at().velocity([f64::NAN, 0.0]), "velocity"),
         (at().cohort(CohortId(7)), "no cohort 7"),
     ] {
-        let message = told(crowd.spawn(wrong).unwrap_err());
+        let message = message_of(crowd.spawn(wrong).unwrap_err());
         assert!(message.contains(words), "{message}");
     }
-    assert!(told(crowd.set_position(agent, [50.0, 50.0]).unwrap_err()).contains("`block`"));
+    assert!(message_of(crowd.set_position(agent, [50.0, 50.0]).unwrap_err()).contains("`block`"));
     assert!(crowd.step_by(0.0).is_err() && crowd.step_by(f64::NAN).is_err() && crowd.step_by(-0.1).is_err());
-    assert!(told(crowd.remove_obstacle("rock").unwrap_err()).contains("known: block"));
+    assert!(message_of(crowd.remove_obstacle("rock").unwrap_err()).contains("known: block"));
     assert!(crowd.spawn_mover(Mover::along([(1.0, [0.0, 0.0]), (1.0, [1.0, 0.0])])).is_err());
     assert!(crowd.spawn_mover(Mover::at([0.0, 0.0]).radius(-1.0)).is_err());
     assert_eq!(crowd.state_hash(), untouched);
@@ -430,4 +430,50 @@ fn a_crowd_far_from_zero_walks_like_one_at_zero() {
         crowd.position(agent).unwrap().x - offset
     };
     assert!((walk(1e6) - walk(0.0)).abs() < 0.01 && (walk(1e8) - walk(0.0)).abs() < 0.01);
+}
+
+/// The first place chooses the origin of a crowd without a map. What came before the first agent was kept relative to another
+/// origin than all that came later, and so was elsewhere.
+#[test]
+fn what_comes_before_the_first_agent_of_a_far_crowd_stays_where_it_was_put() {
+    /// Returns the cohort of the agent that comes later.
+    type First = fn(&mut Crowd, f64) -> CohortId;
+    let walk = |first: First, at: f64| {
+        let mut crowd = Crowd::builder().macroscale(VisibilityGraph::default()).build().unwrap();
+        let cohort = first(&mut crowd, at);
+        let agent = crowd.spawn(Agent::at([at, at]).goal([at + 20.0, at]).cohort(cohort)).unwrap();
+        (0..80).for_each(|_| crowd.step());
+        crowd.position(agent).unwrap() - DVec2::splat(at)
+    };
+    let alone = walk(|_, _| CohortId::FIRST, 0.0);
+    let firsts: [First; 5] = [
+        |crowd, at| {
+            crowd.add_obstacle("crate", &square(at + 6.0, at + 0.5, 2.0)).unwrap();
+            CohortId::FIRST
+        },
+        |crowd, at| {
+            let hall = square(at + 12.0, at + 9.0, 2.0);
+            crowd.add_cohort(Cohort::named("guests").goal_area(&hall)).unwrap()
+        },
+        |crowd, at| {
+            let hall = square(at + 12.0, at + 9.0, 2.0).map(DVec2::from);
+            let retarget = Edit::Retarget { cohort: CohortId::FIRST, goal: CohortGoal::Area(hall.to_vec()) };
+            crowd.apply(retarget).unwrap();
+            CohortId::FIRST
+        },
+        |crowd, at| {
+            crowd.spawn_mover(Mover::at([at + 6.0, at + 0.2]).radius(1.0)).unwrap();
+            CohortId::FIRST
+        },
+        |crowd, at| {
+            let script = [(0.0, [at + 9.0, at]), (9.0, [at + 5.0, at])];
+            crowd.spawn_mover(Mover::along(script).radius(1.0)).unwrap();
+            CohortId::FIRST
+        },
+    ];
+    for (index, first) in firsts.into_iter().enumerate() {
+        let (near, far) = (walk(first, 0.0), walk(first, 1e6));
+        assert!(near.distance(alone) > 0.1, "{index} is in the way: {near}");
+        assert!(near.distance(far) < 0.02, "{index}: {far} instead of {near}");
+    }
 }

@@ -92,7 +92,7 @@ fn a_run_does_not_wait_for_a_retarget_of_nobody_or_after_its_end() {
     }
 }
 
-/// An obstacle comes down on a crowd: whoever is under it is put beside it, and all get where they want.
+/// An obstacle comes down on a crowd: an agent that is under it is put beside it, and all get where they want.
 #[test]
 fn nobody_is_caught_under_what_comes_down() {
     for planner in ["visibility-graph", "navmesh", "map-field"] {

@@ -1,4 +1,4 @@
-//! Bodies on feet: the river that only these cross, and what must hold of every run in which somebody walks on such.
+//! Bodies on feet: the river that only these cross, and what must hold of every run in which an agent walks on such.
 
 use glam::DVec2;
 use throng::checkpoint::Checkpoint;
@@ -105,7 +105,7 @@ fn a_run_goes_on_from_the_middle_of_a_step() {
         (0..before).for_each(|_| simulation.step());
         let gaits = (0..8).filter_map(|id| simulation.world().feet.of(id)?.step);
         let in_the_middle = gaits.filter(|step| step.end > simulation.frame().time + 0.05).count();
-        assert!(before == 3 || in_the_middle > 0, "everybody stands at step {before}");
+        assert!(before == 3 || in_the_middle > 0, "all agents stand at step {before}");
         Checkpoint::of(&simulation, Metrics::default(), None).unwrap().save(&path).unwrap();
         simulation.explain(0);
         let mut resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();
@@ -119,10 +119,10 @@ fn a_run_goes_on_from_the_middle_of_a_step() {
 fn tasks_are_explained_down_to_the_feet() {
     let mut simulation = Simulation::new(&stones(1, "footsteps")).unwrap();
     (0..30).for_each(|_| simulation.step());
-    let told = simulation.explain(0).unwrap();
-    let domains: Vec<&str> = told.tasks.iter().map(|task| task.domain).collect();
+    let explained = simulation.explain(0).unwrap();
+    let domains: Vec<&str> = explained.tasks.iter().map(|task| task.domain).collect();
     assert_eq!(domains, ["navmesh", "dynamic-navmesh", "grid", "space-time", "footsteps"]);
-    let feet = &told.tasks[4];
+    let feet = &explained.tasks[4];
     assert!(!feet.plan.is_empty() && feet.plan.len() == feet.times.len());
 }
 

@@ -91,11 +91,11 @@ fn nobody_zig_zags_around_a_group() {
 fn an_agent_tells_which_groups_it_perceives() {
     let mut simulation = simulate(SMALL, &Overrides::default(), 1);
     (0..30).for_each(|_| simulation.step());
-    let told = simulation.explain(0).unwrap();
-    assert_eq!(told.groups.len(), 1);
-    assert_eq!(told.groups[0].members, (1..10).collect::<Vec<u32>>());
-    assert!(told.adapted.distance(told.preferred) > 0.05, "{told:?}");
-    assert!(told.groups[0].cone.is_some());
+    let explained = simulation.explain(0).unwrap();
+    assert_eq!(explained.groups.len(), 1);
+    assert_eq!(explained.groups[0].members, (1..10).collect::<Vec<u32>>());
+    assert!(explained.adapted.distance(explained.preferred) > 0.05, "{explained:?}");
+    assert!(explained.groups[0].cone.is_some());
 }
 
 /// Two blocks that walk together and a stream that does not, around walls that come, with goals that change.
@@ -161,8 +161,8 @@ fn mates_tell_what_they_perceive_together() {
     let others = first.groups.iter().find(|group| group.members == (12..24).collect::<Vec<u32>>());
     let cone = others.expect("the block that comes").cone.as_ref().expect("in front");
     for mate in 1..12 {
-        let told = simulation.explain(mate).unwrap();
-        assert_eq!(format!("{:?}", told.groups), format!("{:?}", first.groups), "mate {mate}");
+        let explained = simulation.explain(mate).unwrap();
+        assert_eq!(format!("{:?}", explained.groups), format!("{:?}", first.groups), "mate {mate}");
     }
     // It is grown by a whole group, and wider than it would be for one of them alone.
     assert!(cone.left.y > 0.2 && cone.right.y < -0.2, "{cone:?}");

@@ -57,7 +57,7 @@ fn groups_keep_together() {
 }
 
 #[test]
-fn whoever_is_ahead_of_its_group_waits_for_it() {
+fn an_agent_that_is_ahead_of_its_group_waits_for_it() {
     let body = |together: bool| {
         format!(
             "[[agents]]\nname = \"all\"\nplace = {{ points = [[5, 0], [0, 0], [-0.8, 0.6], [-0.8, -0.6]] }}\n\
@@ -94,7 +94,7 @@ fn hardly_anybody_collides_among_crossing_individuals() {
     assert!(per_thousand <= 0.1, "{per_thousand} collisions per step and 1000 agents");
 }
 
-/// Everybody draws its own weights; threads and checkpoints change nothing of it.
+/// Every agent draws its own weights; threads and checkpoints change nothing of it.
 #[test]
 fn drawn_weights_threads_and_checkpoints() {
     let drawn = "{ uniform = [0.2, 4] }";
@@ -144,7 +144,7 @@ fn a_distribution_is_checked_and_kept() {
     assert!(error.contains("only some parameters can be drawn"), "{error}");
 }
 
-/// The field that is explained: it falls towards the goal, is dear where somebody comes, and closed behind a wall.
+/// The field that is explained: it falls towards the goal, is dear where an agent comes, and closed behind a wall.
 #[test]
 fn the_field_of_an_agent_is_told() {
     let mut simulation = simulate(
@@ -152,15 +152,15 @@ fn the_field_of_an_agent_is_told() {
          [[agents]]\nplace = { points = [[0, 0], [2.5, 0.1]] }\ngoal = { points = [[30, 0], [-30, 0]] }\n",
     );
     run(&mut simulation, 3);
-    let told = simulation.explain(0).unwrap();
-    let field = told.field.unwrap();
+    let explained = simulation.explain(0).unwrap();
+    let field = explained.field.unwrap();
     assert_eq!((field.cost.len(), field.cost[0].len(), field.potential[15].len()), (16, 16, 16));
     let place = |line: usize, cell: usize| {
         let offset = field.across * cell as f32 + field.along * line as f32;
         DVec2::from(field.first) + offset.as_dvec2()
     };
     // In the middle of the field stands the agent.
-    assert!(place(7, 7).midpoint(place(8, 8)).distance(DVec2::from(told.position)) < 1e-3);
+    assert!(place(7, 7).midpoint(place(8, 8)).distance(DVec2::from(explained.position)) < 1e-3);
     let at = |line: usize, cell: usize| field.potential[line][cell].unwrap();
     assert!(at(14, 8) < at(8, 8) && at(8, 8) < at(2, 8), "{:?}", field.potential);
     let dearest = (0..256).max_by(|&a, &b| {
@@ -168,12 +168,12 @@ fn the_field_of_an_agent_is_told() {
         discomfort(a).total_cmp(&discomfort(b))
     });
     let dearest = dearest.map(|i| place(i / 16, i % 16)).unwrap();
-    let other = DVec2::from(told.neighbors[0].position);
+    let other = DVec2::from(explained.neighbors[0].position);
     assert!(
         dearest.distance(other) < 3.0 && (dearest - other).x < 0.5,
         "{dearest} is not where {other} goes"
     );
-    // Also where none was needed: nobody is uncomfortable then.
+    // Also where none was needed: no agent is uncomfortable then.
     let mut alone = simulate("[[agents]]\nplace = { points = [[0, 0]] }\ngoal = { point = [9, 0] }\n");
     run(&mut alone, 3);
     let field = alone.explain(0).unwrap().field.unwrap();
@@ -230,7 +230,7 @@ fn everybody_gets_out_of_the_rooms() {
     }
 }
 
-/// A larger group takes more room than the four that the default was made for; and whoever has arrived holds nobody up.
+/// A larger group takes more room than the four that the default was made for; and an agent that has arrived holds no other up.
 #[test]
 fn large_groups_and_those_who_part_arrive() {
     let block = |side: usize| {
@@ -266,7 +266,7 @@ fn those_who_want_to_be_close_still_go_on() {
     }
 }
 
-/// Also where nobody plans around walls: the field finds the way past one that is in sight.
+/// Also where no agent plans around walls: the field finds the way past one that is in sight.
 #[test]
 fn a_wall_across_the_straight_way_is_walked_around() {
     let mut simulation = simulate(

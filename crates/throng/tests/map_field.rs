@@ -35,7 +35,7 @@ fn changed(name: &str, changes: &[(&str, &str)]) -> Scenario {
     parse(&text)
 }
 
-/// Mean time from start to arrival and the number of arrivals, by cohort. Whoever has not arrived counts with the end.
+/// Mean time from start to arrival and the number of arrivals, by cohort. An agent that has not arrived counts with the end.
 fn travel(simulation: &Simulation, end: f64) -> BTreeMap<u16, (f64, usize)> {
     let world = simulation.world();
     let mut sums: BTreeMap<u16, (f64, usize, usize)> = BTreeMap::new();
@@ -79,7 +79,7 @@ fn congestion(changes: &[(&str, &str)]) -> Congestion {
     }
 }
 
-/// Figure 4: of mixed preferences about half go round, and all are there sooner than if everybody surges ahead.
+/// Figure 4: of mixed preferences about half go round, and all are there sooner than if every agent surges ahead.
 #[test]
 fn those_who_mind_crowds_go_round_and_all_are_there_sooner() {
     let mixed = congestion(&[]);
@@ -94,7 +94,7 @@ fn those_who_mind_crowds_go_round_and_all_are_there_sooner() {
     assert!(mixed.mean < surge.mean, "{} s and {} s", mixed.mean, surge.mean);
 }
 
-/// Evacuation: those who follow leave at most 1.5 times later, and with nobody to follow they do worse.
+/// Evacuation: those who follow leave at most 1.5 times later, and with no agent to follow they do worse.
 #[test]
 fn those_who_follow_leave_hardly_later_and_with_nobody_to_follow_they_do_worse() {
     let run = |changes: &[(&str, &str)]| {
@@ -114,7 +114,7 @@ fn those_who_follow_leave_hardly_later_and_with_nobody_to_follow_they_do_worse()
     assert!(lost[&1].0 > 1.2 * visitors, "{} s with nobody to follow, {visitors} s with staff", lost[&1].0);
 }
 
-/// A hall with walls, doors and a pillar, everybody in it: knowing, wary and naive, thin and broad.
+/// A hall with walls, doors and a pillar, every agent in it: knowing, wary and naive, thin and broad.
 const BUSY: &str = "[map]\nwalkable = \"POLYGON ((0 0, 40 0, 40 24, 0 24, 0 0), (30 10, 33 10, 33 14, 30 14, 30 10))\"\n\
     obstacles = [[[12, 4], [13, 4], [13, 24], [12, 24]], [[18, 0], [24, 0], [24, 9], [21, 12], [18, 9]]]\n\
     walls = [[[17, 14], [26, 14], [26, 20]]]\nterrain = [{ polygon = [[26, 2], [34, 2], [34, 8], [26, 8]], cost = 3 }]\n\
@@ -132,7 +132,7 @@ const EVENTS: &str = "[[events]]\nat = 4\nadd_obstacle = { name = \"bar\", polyg
      [[events]]\nat = 9\nretarget = { cohort = \"broad\", goal = { polygon = [[2, 2], [5, 2], [5, 5], [2, 5]] } }\n\
      [[events]]\nat = 12\nremove_obstacle = \"bar\"\n";
 
-/// Position of everybody, by id.
+/// Position of every agent, by id.
 fn places(simulation: &Simulation) -> Vec<Option<DVec2>> {
     let frame = simulation.frame();
     let mut places = vec![None; simulation.agents()];
@@ -199,10 +199,10 @@ fn an_obstacle_on_the_way_and_a_new_goal_change_the_route() {
         while simulation.world().time() < time {
             simulation.step();
         }
-        let told = simulation.explain(0).unwrap();
-        let route = told.route.unwrap();
-        assert_eq!((route[0], route.last()), (told.position, Some(&goal)));
-        assert_eq!(told.guide, Guide::Stops);
+        let explained = simulation.explain(0).unwrap();
+        let route = explained.route.unwrap();
+        assert_eq!((route[0], route.last()), (explained.position, Some(&goal)));
+        assert_eq!(explained.guide, Guide::Stops);
         length(&route)
     };
     let (open, closed, again) =
@@ -216,16 +216,16 @@ fn an_obstacle_on_the_way_and_a_new_goal_change_the_route() {
 }
 
 #[test]
-fn whoever_cannot_reach_its_goal_stands_still_and_says_so() {
+fn an_agent_that_cannot_reach_its_goal_stands_still_and_says_so() {
     let mut simulation = simulate(
         "[map]\nwalkable = \"POLYGON ((0 0, 20 0, 20 10, 0 10, 0 0))\"\n\
          obstacles = [[[9, -1], [10, -1], [10, 11], [9, 11]]]\n\
          [[agents]]\nplace = { points = [[4, 5]] }\ngoal = { point = [15, 5] }\n",
     );
     (0..30).for_each(|_| simulation.step());
-    let told = simulation.explain(0).unwrap();
-    assert_eq!((told.position, told.route, told.guide), ([4.0, 5.0], None, Guide::Nothing));
-    assert!(told.no_path && simulation.unreachable().len() == 1);
+    let explained = simulation.explain(0).unwrap();
+    assert_eq!((explained.position, explained.route, explained.guide), ([4.0, 5.0], None, Guide::Nothing));
+    assert!(explained.no_path && simulation.unreachable().len() == 1);
 }
 
 #[test]
@@ -239,9 +239,12 @@ fn the_naive_say_whom_they_follow() {
          params.map-field = { knows = false }\n",
     );
     simulation.step();
-    let told: Vec<_> = (0..3).map(|id| simulation.explain(id).unwrap()).collect();
-    assert_eq!((told[0].guide, told[1].guide, told[2].guide), (Guide::Stops, Guide::Leader, Guide::Chance));
-    assert_eq!((told[1].leader, told[2].leader), (Some(0), None));
+    let explained: Vec<_> = (0..3).map(|id| simulation.explain(id).unwrap()).collect();
+    assert_eq!(
+        (explained[0].guide, explained[1].guide, explained[2].guide),
+        (Guide::Stops, Guide::Leader, Guide::Chance)
+    );
+    assert_eq!((explained[1].leader, explained[2].leader), (Some(0), None));
     while !simulation.is_done() && simulation.arrived() < 2 {
         simulation.step();
     }

@@ -153,7 +153,7 @@ fn a_gap_is_jumped_over_one_after_another() {
     assert_eq!(solve(&over_a_gap(1.0, 0.45)).no_path, 6);
 }
 
-/// What happens to others, and obstacles elsewhere, do not put whoever is in the air on the ground.
+/// What happens to others, and obstacles elsewhere, do not put an agent that is in the air on the ground.
 #[test]
 fn events_leave_those_alone_who_jump() {
     let text = format!(
@@ -240,7 +240,7 @@ fn those_who_change_sides_for_one_place_all_get_there() {
     until_all_arrive(&format!("{there}{back}goal = {{ point = [1, 6] }}\n"));
 }
 
-/// A metre apart there is room for everybody, so nobody leaves its place for the next to come.
+/// A metre apart there is room for every agent, so none leaves its place for the next to come.
 #[test]
 fn those_with_places_of_their_own_stay_there() {
     let [all, alone] = [BLOCK.to_string(), BLOCK.replace("count = 10", "count = 1")]
@@ -307,7 +307,7 @@ fn goes_on(scenario: &Scenario, before: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.throng");
     Checkpoint::of(&simulation, Metrics::default(), None).unwrap().save(&path).unwrap();
-    // A look at somebody changes nothing.
+    // To explain an agent changes nothing.
     simulation.explain(0);
     let resumed = Checkpoint::load(&path).unwrap().resume(2).unwrap();
     assert_eq!(hash_after(resumed, 60), hash_after(simulation, 60), "{}, {before} steps", scenario.name);

@@ -27,7 +27,7 @@ fn a_body_that_starts_too_close_to_a_wall_is_not_too_fast() {
     }
 }
 
-/// A wide mover appears and pushes everybody out of itself, further than the index of walls reaches.
+/// A wide mover appears and pushes every agent out of itself, further than the index of walls reaches.
 #[test]
 fn a_wide_mover_pushes_nobody_through_a_wall() {
     let mut simulation = simulate(
@@ -72,16 +72,18 @@ fn a_model_without_walls_has_finite_planes_beside_one() {
     );
     for _ in 0..100 {
         for id in 0..3 {
-            let told = simulation.explain(id).unwrap();
-            let finite =
-                told.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
-            assert!(finite && told.wanted.is_finite(), "{told:?}");
+            let explained = simulation.explain(id).unwrap();
+            let finite = explained
+                .half_planes
+                .iter()
+                .all(|plane| plane.point.is_finite() && plane.direction.is_finite());
+            assert!(finite && explained.wanted.is_finite(), "{explained:?}");
         }
         simulation.step();
     }
 }
 
-/// Somebody who does not want to walk, but was held up before and overlaps a wall: 0 / 0.
+/// An agent that does not want to walk, but was held up before and overlaps a wall: 0 / 0.
 #[test]
 fn one_who_wants_to_stand_beside_a_wall_stays_finite() {
     let mut simulation = simulate(
@@ -96,7 +98,7 @@ fn one_who_wants_to_stand_beside_a_wall_stays_finite() {
     assert_eq!(simulation.put_aside(), 0);
 }
 
-/// 1e-300 s is 0 in the engine's numbers, and everybody was put aside.
+/// 1e-300 s is 0 in the engine's numbers, and every agent was put aside.
 #[test]
 fn a_step_too_short_to_be_one_is_refused() {
     for dt in ["1e-300", "5e-324", "1e-7"] {

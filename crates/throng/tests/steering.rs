@@ -151,9 +151,9 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
         simulation.remove_obstacle("rock"),
         Err(EditError::UnknownObstacle { name: "rock".into(), known: vec!["block".into()] })
     );
-    let nobody = CohortId(2);
-    let unknown = EditError::UnknownCohort { cohort: nobody, count: 2 };
-    assert_eq!(simulation.retarget(nobody, DVec2::ZERO), Err(unknown));
+    let missing = CohortId(2);
+    let unknown = EditError::UnknownCohort { cohort: missing, count: 2 };
+    assert_eq!(simulation.retarget(missing, DVec2::ZERO), Err(unknown));
     let inside = DVec2::new(50.0, 0.0);
     assert_eq!(
         simulation.retarget(WEST, inside).unwrap_err().to_string(),
@@ -247,7 +247,7 @@ fn an_obstacle_that_is_added_voids_what_was_planned() {
     }
 }
 
-/// The crowd grows and models change, and nobody plans anew because of that.
+/// The crowd grows and models change, and no agent plans anew because of that.
 #[test]
 fn what_was_planned_outlives_agents_who_join_and_other_local_models() {
     for macroscale in ["map-field", "multi-domain"] {

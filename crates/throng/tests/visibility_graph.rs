@@ -29,7 +29,7 @@ const CROWD: &str = "[[agents]]\nname = \"thin\"\ncount = 40\nradius = 0.2\n\
     place = { grid = { from = [2, 18], columns = 8, spacing = 1.1 } }\n\
     goal = { polygon = [[28, 20], [32, 20], [32, 23], [28, 23]] }\non_arrival = \"leave\"\n";
 
-/// Position of everybody, by id.
+/// Position of every agent, by id.
 fn places(simulation: &Simulation) -> Vec<Option<DVec2>> {
     let frame = simulation.frame();
     let mut places = vec![None; simulation.agents()];
@@ -92,9 +92,9 @@ fn an_obstacle_that_closes_a_way_changes_the_route() {
         while simulation.world().time() < time {
             simulation.step();
         }
-        let told = simulation.explain(0).unwrap();
-        let route = told.route.unwrap();
-        assert_eq!(route[0], told.position);
+        let explained = simulation.explain(0).unwrap();
+        let route = explained.route.unwrap();
+        assert_eq!(route[0], explained.position);
         assert_eq!(route.last(), Some(&[1018.0, 2.0]));
         length(&route)
     };
@@ -103,16 +103,16 @@ fn an_obstacle_that_closes_a_way_changes_the_route() {
 }
 
 #[test]
-fn whoever_cannot_reach_its_goal_stands_still() {
+fn an_agent_that_cannot_reach_its_goal_stands_still() {
     let mut simulation = simulate(
         "[map]\nwalkable = \"POLYGON ((0 0, 20 0, 20 10, 0 10, 0 0))\"\n\
          obstacles = [[[9, -1], [10, -1], [10, 11], [9, 11]]]\n\
          [[agents]]\nplace = { points = [[4, 5]] }\ngoal = { point = [15, 5] }\n",
     );
     (0..30).for_each(|_| simulation.step());
-    let told = simulation.explain(0).unwrap();
-    assert_eq!((told.position, told.route, told.preferred), ([4.0, 5.0], None, Vec2::ZERO));
-    assert!(told.no_path);
+    let explained = simulation.explain(0).unwrap();
+    assert_eq!((explained.position, explained.route, explained.preferred), ([4.0, 5.0], None, Vec2::ZERO));
+    assert!(explained.no_path);
     let unreachable = simulation.unreachable();
     assert_eq!((unreachable.len(), unreachable[0].id, unreachable[0].position), (1, 0, [4.0, 5.0]));
 }
@@ -122,17 +122,17 @@ fn no_way_is_not_the_same_as_not_thinking_in_ways() {
     let body = "[map]\nobstacles = [[[9, -1], [10, -1], [10, 11], [9, 11]]]\n\
                 [[agents]]\nplace = { points = [[4, 5]] }\ngoal = { point = [15, 5] }\n";
     let mut ways = simulate(body);
-    let told = ways.explain(0).unwrap();
-    assert!(told.route.is_some() && !told.no_path && ways.unreachable().is_empty());
+    let explained = ways.explain(0).unwrap();
+    assert!(explained.route.is_some() && !explained.no_path && ways.unreachable().is_empty());
     let text = format!("format = 1\n[pipeline]\nmacroscale = \"straight\"\n{body}");
     let scenario = Scenario::parse(&text, "straight.toml", None).unwrap();
     let mut straight = Simulation::with_threads(&scenario, 1).unwrap();
-    let told = straight.explain(0).unwrap();
-    assert!(told.route.is_none() && !told.no_path && straight.unreachable().is_empty());
+    let explained = straight.explain(0).unwrap();
+    assert!(explained.route.is_none() && !explained.no_path && straight.unreachable().is_empty());
 }
 
 /// More than eight radii were put into eight classes with as many radii in each, and people shared one with the robot:
-/// planned for a radius of 1 m, they had no way through the door.
+/// planned for a radius of 1 m, they had no path through the door.
 #[test]
 fn a_robot_does_not_keep_people_from_a_door() {
     let mut simulation = simulate(
@@ -152,7 +152,7 @@ fn a_robot_does_not_keep_people_from_a_door() {
 
 /// The corner between the outline and a block; the goal is on the other side of the block.
 #[test]
-fn whoever_starts_in_a_corner_gets_out() {
+fn an_agent_that_starts_in_a_corner_gets_out() {
     let mut simulation = simulate(
         "[map]\nwalkable = \"POLYGON ((0 0, 20 0, 20 20, 0 20, 0 0))\"\n\
          obstacles = [[[0, 8], [15, 8], [15, 12], [0, 12]]]\n\

@@ -1,5 +1,5 @@
 //! dodgy_2d, the port of RVO2 to Rust. It has no neighbour search, so it gets a good one: agents are sorted into cells in
-//! every step and worked through in that order, so that whoever is near is in the cache.
+//! every step and worked through in that order, so that neighbours are in the cache.
 
 use super::System;
 use super::workload::{self, RandomCrossing};
@@ -10,7 +10,7 @@ use std::time::Instant;
 pub const NAME: &str = "dodgy_2d";
 const WITHOUT_SEARCH: &str = "dodgy_2d, without its search";
 
-/// Two cells each way reach as far as anybody looks.
+/// Two cells each way reach as far as agents look.
 const CELL: f32 = workload::NEIGHBOR_DISTANCE as f32 * 0.5001;
 const REACH: usize = 2;
 const REACH_SQUARED: f32 = (workload::NEIGHBOR_DISTANCE * workload::NEIGHBOR_DISTANCE) as f32;
@@ -158,7 +158,7 @@ impl Nearest {
 }
 
 impl Cells {
-    /// A counting sort of everybody by cell.
+    /// A counting sort of all agents by cell.
     fn sort(&mut self, agents: &mut Vec<Agent>, goal: &mut Vec<Vec2>) {
         let (mut low, mut high) = (Vec2::MAX, Vec2::MIN);
         for agent in agents.iter() {

@@ -28,7 +28,7 @@ pub struct Args {
     /// How many agents, in place of 1000,10000,100000,1000000
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     agents: Vec<u32>,
-    /// Only this engine on so many threads, as a process of its own whose memory is its own
+    /// Only this engine on this many threads, as a process of its own whose memory is its own
     #[arg(long, hide = true)]
     alone: Option<usize>,
 }
@@ -83,7 +83,7 @@ trait System {
     }
     /// Takes steps; returns the seconds that they took.
     fn run(&mut self, steps: usize) -> anyhow::Result<f64>;
-    /// Mean distance to the goals now, m; not finite where anybody's place is not.
+    /// Mean distance to the goals now, m; not finite where a position is not.
     fn mean_distance(&mut self) -> anyhow::Result<f64>;
     /// A part of it that was timed too: its name, and its best round in ns per agent-step.
     fn part(&self) -> Option<(&'static str, f64)> {

@@ -1,4 +1,4 @@
-//! Random crossing: everybody somewhere in a square, on the way to somewhere else in it.
+//! Random crossing: every agent somewhere in a square, on the way to somewhere else in it.
 
 use glam::{DVec2, Vec2};
 use throng::map::Map;

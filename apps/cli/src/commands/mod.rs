@@ -31,7 +31,7 @@ Examples:
   throng render crossing.sqlite -o crossing.mp4   film them
   throng view crossing                            watch and steer one in the browser
   throng run crossing --microscale hrvo --set params.hrvo.max_neighbors=6
-  throng plan doorway --from 2,2 --to 13,8        plan a way for one agent on a map
+  throng plan doorway --from 2,2 --to 13,8        plan a path for one agent on a map
 
 Exit code 0: done. 1: the run or a check fell short. 2: bad input, with the reason on stderr.";
 

@@ -15,24 +15,24 @@ use throng::planning::{Place, bodies, bodies_and_agents};
 use throng::scenario::{Overrides, Scenario};
 use throng_render::{Picture, Planned, plan_picture};
 
-/// Plan a way for one agent, in a domain or a chain of domains
+/// Plan a path for one agent, in a domain or a chain of domains
 ///
 /// Domains, from coarse to fine: navmesh (walls only), dynamic-navmesh (and how dense it will be), grid (and bodies where
 /// they are now), space-time (and bodies where they will be). In `navmesh>grid` the grid is searched in a tunnel
-/// around the way on the mesh, in `navmesh/grid` from waypoint to waypoint of it. The scenario's links are jumps in all
+/// around the path on the mesh, in `navmesh/grid` from waypoint to waypoint of it. The scenario's links are jumps in all
 /// of them but the grid, which knows only the floor.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// The map: a scenario file, or a built-in's name
     map: PathBuf,
-    /// Where the way begins, m: x,y
+    /// Where the path begins, m: x,y
     #[arg(long, value_name = "X,Y", value_parser = place, allow_hyphen_values = true)]
     from: DVec2,
     /// Where it ends, m: x,y
     #[arg(long, value_name = "X,Y", value_parser = place, allow_hyphen_values = true)]
     to: DVec2,
-    /// Radius of whoever walks, m
+    /// Radius of the agent that walks, m
     #[arg(long, value_name = "R", default_value_t = 0.25, allow_negative_numbers = true)]
     radius: f64,
     /// A domain, or several from coarse to fine, joined by > (tunnel) or / (waypoints)
@@ -256,7 +256,7 @@ fn status(outcome: &Outcome) -> String {
         Status::Bounded(bound) => format!("at most {bound:.2} times the best"),
         Status::OutOfBudget { .. } if outcome.is_found() => "the best so far".into(),
         Status::OutOfBudget { .. } => "out of budget".into(),
-        Status::Unreachable => "there is no way".into(),
+        Status::Unreachable => "there is no path".into(),
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Args {
     /// Width and height in pixels, such as 1920x1080 [default of films: 1280x720]
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(u32, u32)>,
-    /// Show everybody at this time, s, instead of the whole run
+    /// Show all agents at this time, s, instead of the whole run
     #[arg(long, value_name = "T")]
     at: Option<f64>,
     /// Light on dark

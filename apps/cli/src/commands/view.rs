@@ -26,7 +26,7 @@ pub struct Args {
     no_open: bool,
 }
 
-/// What is shown where nobody says.
+/// What is shown by default.
 const USUAL: &str = "crossing";
 
 /// Serves the page until Ctrl-C.
@@ -39,7 +39,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             output::warn(trouble);
         }
         let page = page(address);
-        // Whoever started it may have closed its output and still want the page.
+        // The parent process may have closed its output and still want the page.
         let _ = output::show(&format!("the page is at {page}; Ctrl-C ends it\n"));
         if open {
             browse(&page);

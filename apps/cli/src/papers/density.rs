@@ -1,5 +1,5 @@
 //! # Collision avoidance using density information (Long, Aranha, Kanoh), section 4
-//! Table 2: how soon everybody has arrived on 4-way-2000, by size of cells and threshold. Table 3: with and without the
+//! Table 2: how soon all have arrived on 4-way-2000, by size of cells and threshold. Table 3: with and without the
 //! look-ahead on three scenarios. Figure 8: the time of a frame as the circle grows.
 //!
 //! Deviations: the paper gives neither preferred speed, widths nor where exactly goals are; the scenario files say what
@@ -17,13 +17,12 @@ use throng::{Simulation, builtin};
 pub const TITLE: &str =
     "Long, Aranha, Kanoh, Collision avoidance algorithm for crowd simulation using density information";
 
-const TABLE_2: &str =
-    "Table 2: time until everybody has arrived on 4-way-2000, s (nothing: never within 2500 s)";
+const TABLE_2: &str = "Table 2: time until all have arrived on 4-way-2000, s (nothing: never within 2500 s)";
 const TABLE_3: &str = "Table 3: with and without density";
 const FIGURE_8: &str = "Figure 8: time of a frame on circles";
 const SEEDS: u64 = 10;
 const NAMES: [&str; 3] = ["ORCA as RVO2", "ORCA", "with density"];
-/// Where there is no room for the paper's gain: so many times the time that it takes with nobody in the way.
+/// Where there is no room for the paper's gain: this many times the time that it takes with no agent in the way.
 const OVER_FREE: f64 = 1.3;
 /// Steps that are timed of a circle.
 const TIMED: u64 = 400;
@@ -35,7 +34,7 @@ struct Case {
     time: [f64; 2],
     /// The paper's times of a frame, ms.
     frame: [f64; 2],
-    /// How many times sooner everybody is to arrive.
+    /// How many times sooner all are to arrive.
     sooner: f64,
     /// Whether a frame must not take longer with it.
     timed: bool,
@@ -120,7 +119,7 @@ pub fn reproduce(quick: bool) -> anyhow::Result<Reproduction> {
 fn notes(seeds: u64, quick: bool) -> Vec<String> {
     let mut notes = vec![
         format!(
-            "Times until everybody has arrived: simulated, mean and spread over {seeds} seeds. The paper's are not:"
+            "Times until all have arrived: simulated, mean and spread over {seeds} seeds. The paper's are not:"
         ),
         "at its highest speed Circle-300 takes 150 s. Compare the ratios.".into(),
         "Frames: one thread, median, over the steps that the runs with and without have both.".into(),
@@ -146,11 +145,11 @@ fn without() -> Overrides {
 
 /// One seed.
 struct Run {
-    /// With nobody in the way, s.
+    /// With no other agent in the way, s.
     free: f64,
     /// As RVO2, as it comes, with density: s.
     time: [f64; 3],
-    /// Whether everybody arrived.
+    /// Whether all arrived.
     ended: [bool; 3],
     /// µs per step, without and with.
     frame: [f64; 2],
@@ -226,7 +225,7 @@ impl Case {
     fn findings(&self, measured: &Measured) -> Vec<Finding> {
         let name = self.name;
         let [_, orca, density] = measured.time;
-        // The paper's gain would ask for less than the way takes with nobody on it, or nearly.
+        // The paper's gain would ask for less than the path takes with no other agent on it, or nearly.
         let arrival = if orca / self.sooner >= OVER_FREE * measured.free {
             Finding::new(
                 format!("{name}: time to arrive, ORCA over ORCA with density"),
@@ -302,7 +301,7 @@ fn sweep_row(cell: f64, threshold: f64, paper: Option<f64>) -> anyhow::Result<Ro
 }
 
 fn circle_rows(name: &str, file: &str) -> anyhow::Result<Vec<Row>> {
-    // The paper's figure has no numbers to read. Timed is when they meet: before that nobody is near anybody.
+    // The paper's figure has no numbers to read. Timed is when they meet: before that no two are near.
     let mut both = [simulation(file, &without())?, simulation(file, &Overrides::default())?];
     let mut us = [0.0; 2];
     for (simulation, us) in both.iter_mut().zip(&mut us) {

@@ -56,7 +56,7 @@ fn notes(seeds: u64, quick: bool) -> Vec<String> {
     let mut notes = vec![
         "The paper's machine: an NVIDIA GTX 295. Ours: all cores of this processor. Cells of half a metre, medians.".into(),
         format!("Figures 4, 5 and evacuation: means over {seeds} seeds."),
-        "As the paper: everybody's field is solved. As it comes: where nobody is in the straight way it is not.".into(),
+        "As the paper: the field of every agent is solved. As it comes: where no agent is in the straight way it is not.".into(),
     ];
     if quick {
         notes.push("SHORT VERSION: one seed, few sizes. Run without --quick for the whole.".into());
@@ -69,7 +69,7 @@ struct Crossing {
     agents: usize,
     /// m.
     side: f64,
-    /// Whether everybody's field is solved.
+    /// Whether the field of every agent is solved.
     all_solved: bool,
     /// 0: all cores.
     threads: usize,
@@ -312,7 +312,7 @@ fn cohesion(
             line.say(&format!("{name}, seed {seed} of {seeds}"));
             let mut simulation = open("hybrid-cohesive", seed, set)?;
             let mut pairs = Vec::new();
-            // While nobody has arrived: whoever has left is near nobody.
+            // Before the first arrival: an agent that has left is near no other.
             while !simulation.is_done() && simulation.arrived() == 0 {
                 simulation.step();
                 pairs.extend(within_groups(&simulation));
@@ -340,7 +340,7 @@ fn within_groups(simulation: &Simulation) -> Vec<f64> {
     distances
 }
 
-/// Those who know the exit, those who follow them, and those who have nobody to follow.
+/// Those who know the exit, those that follow them, and those that have none to follow.
 fn evacuation(
     seeds: u64,
     line: &watch::Line,

@@ -19,9 +19,9 @@ const QUICK_SEEDS: u64 = 10;
 /// Figures of the traditional way, and with the meso-scale.
 type Pair = [f64; 2];
 const NAMES: [&str; 2] = ["Traditional", "with Meso-Scale"];
-/// A frame with it may take so many times a frame without.
+/// A frame with it may take this many times a frame without.
 const SLOWER: f64 = 1.15;
-/// Where there is less to gain than in the paper: so many times the shortest way.
+/// Where there is less to gain than in the paper: this many times the shortest path.
 const LONGER: f64 = 1.05;
 
 struct Case {
@@ -90,7 +90,7 @@ fn notes(seeds: u64, quick: bool) -> Vec<String> {
              frames that the runs with and without have both."
         ),
         "The paper's machine: an Intel i7. Its ORCA is RVO2; ours is the engine as it comes.".into(),
-        "The shortest way: the individuals' paths with nobody else there.".into(),
+        "The shortest path: the individuals' with no other agents there.".into(),
     ];
     if quick {
         notes.push(format!("SHORT VERSION: {QUICK_SEEDS} seeds. Run without --quick for the whole."));
@@ -123,7 +123,7 @@ fn growth() -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// In crowds, unlike in the paper's scenarios, everybody has groups around all of the time.
+/// In crowds, unlike in the paper's scenarios, every agent has groups around all of the time.
 const DENSE_SLOWER: f64 = 1.5;
 
 /// Of few and many with groups, and few and many without: time per agent of many over few with groups, and of few and of
@@ -198,7 +198,7 @@ fn streams(
     Ok(Simulation::with_threads(&Scenario::parse(&text, "streams.toml", None)?, 1)?)
 }
 
-/// So many times the same steps are timed, and the least counts: what a busy machine adds is not ours.
+/// How often the same steps are timed; the least counts: what a busy machine adds is not ours.
 const TAKES: usize = 3;
 
 /// One seed.
@@ -269,13 +269,13 @@ impl Case {
     fn findings(&self, measured: &Measured) -> Vec<Finding> {
         let [without, with] = measured.length;
         let name = self.name;
-        // Where ORCA alone is so good that the paper's gain would lead to the shortest way itself, or nearly, the way is
+        // Where ORCA alone is so good that the paper's gain would lead to the shortest path itself, or nearly, the way is
         // held against the shortest.
         let length = if self.shorter * without >= LONGER * measured.shortest {
             let claim = format!("{name}: path length of individuals, with over without");
             Finding::new(claim, with / without, Side::AtMost, self.shorter)
         } else {
-            let claim = format!("{name}: path length of individuals over the shortest way");
+            let claim = format!("{name}: path length of individuals over the shortest path");
             Finding::new(claim, with / measured.shortest, Side::AtMost, LONGER)
         };
         let claim = format!("{name}: time per frame, with over without");

@@ -38,7 +38,7 @@ const TABLE_3: &str = "Table 3: collisions, circle of fixed circumference";
 const RADIUS_PER_AGENT: f64 = 0.8;
 /// A run is given up after this many times the time that an undisturbed agent needs.
 const PATIENCE: f64 = 5.0;
-/// Two models take turns by so many steps, so that a busy machine slows both alike.
+/// Two models take turns by this many steps, so that a busy machine slows both alike.
 const TURN: usize = 40;
 
 /// A figure for HRVO and one for ORCA.
@@ -134,7 +134,7 @@ struct File {
 
 /// What a run is measured by.
 struct Measured {
-    /// Simulated time until everybody had arrived, s; nothing where somebody never did.
+    /// Simulated time until all had arrived, s; nothing where one never did.
     arrived_after: Option<f64>,
     collisions_per_step: f64,
     deepest: f64,
@@ -191,7 +191,7 @@ fn as_the_paper_has_it(changes: Overrides) -> Overrides {
     Overrides { set, ..changes }
 }
 
-/// So many agents on a circle.
+/// A number of agents on a circle.
 fn circle(agents: usize, radius: f64) -> Overrides {
     let set = |key: &str, value: String| (format!("agents.circle.{key}"), value);
     Overrides {

@@ -33,7 +33,7 @@ use throng::scenario::{Overrides, Scenario};
 
 const AFTER_HELP: &str = "\
 Every value of a key with every value of the others and every seed is one run and one row: the keys, `seed`, `finished`
-(whether everybody arrived before `until`), then the figures of `throng run --report`. Called again, the command goes on
+(whether all arrived before `until`), then the figures of `throng run --report`. Called again, the command goes on
 where it was broken off, and it may be given more values and seeds. OUT.sweep.json says what the rows come from.
 Times in the rows (wall_s, step_us_mean ..) are of runs side by side; for times that count, use --threads 1.
 
@@ -130,7 +130,7 @@ struct Checked {
 struct Rows {
     /// By run.
     of_grid: Vec<Option<Row>>,
-    /// Of values and seeds that the grid does not have: somebody may want them still.
+    /// Of values and seeds that the grid does not have: they may still be wanted.
     others: Vec<Row>,
 }
 
@@ -160,7 +160,7 @@ impl Sweep {
         Ok(store)
     }
 
-    /// Checks every run; nothing if somebody pressed Ctrl-C.
+    /// Checks every run; nothing after Ctrl-C.
     fn check(&self) -> anyhow::Result<Option<Checked>> {
         let runs: Vec<usize> = (0..self.grid.len()).collect();
         let mut scenario = vec![0; runs.len()];
@@ -231,7 +231,7 @@ impl Sweep {
         sorted
     }
 
-    /// Makes the runs that are missing, until all are there or somebody presses Ctrl-C.
+    /// Makes the runs that are missing, until all are there, or until Ctrl-C.
     fn make(&self, checked: &Checked, rows: &mut Rows, journal: &mut Journal) -> anyhow::Result<()> {
         let missing: Vec<usize> = (0..self.grid.len()).filter(|&run| rows.of_grid[run].is_none()).collect();
         let progress = Runs::new("runs", missing.len());

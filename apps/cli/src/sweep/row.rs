@@ -58,7 +58,7 @@ pub fn id_of(point: &Point<'_>) -> Vec<String> {
     point.values.iter().map(|value| value.cell.clone()).chain([point.seed.to_string()]).collect()
 }
 
-/// Whether everybody arrived.
+/// Whether all arrived.
 pub fn finished(row: &Row) -> bool {
     row.get(FINISHED).is_some_and(|cell| cell == "true")
 }

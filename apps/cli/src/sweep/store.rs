@@ -28,7 +28,7 @@ use throng::scenario::Scenario;
 /// What rows come from.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Version of the engine: another may walk other ways.
+    /// Version of the engine: results may differ in another.
     throng: String,
     /// The swept keys.
     keys: Vec<String>,
@@ -173,7 +173,7 @@ impl Store {
     }
 
     /// Opens the files for more rows, with those that are there in front; `columns` are those of the rows to come.
-    /// From here on nobody else can write them.
+    /// From here on no other process can write them.
     pub fn begin(self, columns: &[Column]) -> anyhow::Result<(Journal, Vec<Row>)> {
         let path = self.origin_path();
         let failed = |error: &std::io::Error| cannot_write(&path, error);

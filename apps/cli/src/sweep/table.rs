@@ -13,11 +13,10 @@ const WIDEST: usize = 160;
 pub fn text(grid: &Grid, rows: &[Row]) -> String {
     let cells: Vec<String> = rows.chunks(grid.seeds.len()).map(cell).collect();
     let figure = match grid.seeds.len() {
-        1 => "time until everybody has arrived, s".to_owned(),
-        seeds => format!(
-            "time until everybody has arrived, s: mean ± standard deviation over {}",
-            count(seeds, "seed")
-        ),
+        1 => "time until all have arrived, s".to_owned(),
+        seeds => {
+            format!("time until all have arrived, s: mean ± standard deviation over {}", count(seeds, "seed"))
+        }
     };
     let wide = matrix(grid, &cells).filter(|text| text.lines().all(|line| line.chars().count() <= WIDEST));
     format!("{figure}\n\n{}", wide.unwrap_or_else(|| list(grid, &cells)))
@@ -101,7 +100,7 @@ mod tests {
         let two = text(&grid(&["a=x,y,z", "b=1,2"], 1), &rows);
         assert_eq!(
             two,
-            "time until everybody has arrived, s\n\n  a ↓  b →     1     2\n  x         1.00  2.00\n  y         \
+            "time until all have arrived, s\n\n  a ↓  b →     1     2\n  x         1.00  2.00\n  y         \
              3.00  4.00\n  z          N/A  6.00\n"
         );
         let three = text(&grid(&["a=x,y,z", "b=1,2", "c=0"], 1), &rows);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// How often somebody who waits hears of it.
+/// How often progress is reported.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Does jobs on `threads` threads, begun in their order, and hands what comes of them to `take` as it comes. When `take`

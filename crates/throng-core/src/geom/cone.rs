@@ -176,7 +176,7 @@ impl Shadows {
         shadows
     }
 
-    /// Works out what the cones cover of `point + t direction`. Those that stand for nobody cover nothing.
+    /// Works out what the cones cover of `point + t direction`. Those that stand for no agent cover nothing.
     #[inline(always)]
     fn fall<S: Simd>(&mut self, simd: S, point: Vec2, direction: Vec2) {
         let splat = |value: f32| f32x16::splat(simd, value);

@@ -1,4 +1,4 @@
-//! What others see of an agent, in half a cache line: whoever looks at ten others touches ten lines and not seventy.
+//! What others see of an agent, in half a cache line: an agent that looks at ten others touches ten lines and not seventy.
 
 use super::LANES;
 use crate::world::{Agents, Status};

@@ -40,7 +40,7 @@ impl Cells {
         self.place(id, order);
     }
 
-    /// What others see of everybody, by row.
+    /// What others see of each agent, by row.
     #[inline(always)]
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
@@ -75,12 +75,12 @@ impl Cells {
         self.cell_of.len()
     }
 
-    /// Whether nobody is indexed.
+    /// Whether the index is empty.
     pub fn is_empty(&self) -> bool {
         self.cell_of.is_empty()
     }
 
-    /// Four to eight cells for every one that has somebody in it: fewer fold too much, more are empty and only cost time.
+    /// Four to eight cells for every one that has an agent in it: fewer fold too much, more are empty and only cost time.
     fn shape(&mut self, agents: usize, size: f32) {
         let occupied = (agents as f32 / self.company.max(1.0)) as usize;
         let cells = (4 * occupied.clamp(4, 1 << 23)).next_power_of_two();
@@ -146,8 +146,8 @@ impl Cells {
         self.cell[row]
     }
 
-    /// Calls `visit` with runs of rows that together hold everybody within `range` of anywhere in a cell. Returns
-    /// whether it did: where the torus is too small to tell the runs apart, it visits nobody.
+    /// Calls `visit` with runs of rows that together hold all agents within `range` of anywhere in a cell. Returns
+    /// whether it did: where the torus is too small to tell the runs apart, it visits none.
     #[inline(always)]
     pub(super) fn runs_around(&self, cell: u32, range: f32, mut visit: impl FnMut(usize, usize)) -> bool {
         let (column, line) = (cell as i32 & (self.columns - 1), cell as i32 / self.columns);
@@ -172,7 +172,7 @@ impl Cells {
         true
     }
 
-    /// Calls `visit` with runs of rows that together hold everybody within `range` of a place (and others),
+    /// Calls `visit` with runs of rows that together hold all agents within `range` of a place (and others),
     /// nearest line of cells first. `visit` returns how far it still wants to look, which can only shrink.
     #[inline(always)]
     pub fn runs(&self, x: f32, y: f32, mut range: f32, mut visit: impl FnMut(usize, usize) -> f32) {

@@ -10,7 +10,7 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 /// Candidates handled at once.
 pub const LANES: usize = 16;
 const LANE: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-/// The most neighbours that anybody can ask for.
+/// The most neighbours that can be asked for.
 pub const MAX_NEIGHBORS: usize = 64;
 /// Room for the nearest so far and for what comes in before the next selection.
 const BUFFER: usize = MAX_NEIGHBORS + 64;
@@ -21,7 +21,7 @@ const MOST_CANDIDATES: usize = 256;
 /// How much further (squared) the next one looks than the last one had to.
 const SPARE: f32 = 1.4;
 
-/// Everybody near one cell. Agents come sorted by cell, so those of a cell share one gathering, and each then looks
+/// All agents near one cell. Agents come sorted by cell, so those of a cell share one gathering, and each then looks
 /// through one short list without a jump.
 #[derive(Clone, Debug)]
 pub struct Candidates {
@@ -54,7 +54,7 @@ impl Candidates {
         self.cell = None;
     }
 
-    /// Gathers everybody within `range` of a cell; `len` is past the end where they are too many.
+    /// Gathers all agents within `range` of a cell; `len` is past the end where they are too many.
     #[inline(always)]
     fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: u32, range: f32) {
         (self.cell, self.len) = (Some(cell), 0);
@@ -204,7 +204,7 @@ impl Nearest {
         }
     }
 
-    /// Lets only the nearest so far stay candidates. Returns the distance beyond which nobody else counts.
+    /// Lets only the nearest so far stay candidates. Returns the distance beyond which no other counts.
     #[inline(always)]
     fn shrink<S: Simd>(&mut self, simd: S, most: usize, id: &[u32]) -> f32 {
         // Not inlined: it is long and rarely needed.

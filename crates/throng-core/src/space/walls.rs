@@ -4,7 +4,7 @@ use super::Buckets;
 use crate::geom::{closest_on_segment, det, segments_meet};
 use glam::Vec2;
 
-/// A straight piece of wall. One-sided walls bound an area that nobody can be in; it lies on their right.
+/// A straight piece of wall. One-sided walls bound an area that is not walkable; it lies on their right.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wall {
     /// One end.
@@ -140,7 +140,7 @@ impl Walls {
 
     fn each_pair(&self, wall: &[Wall], pair: &mut dyn FnMut(usize, u32)) {
         let size = 1.0 / self.per_metre;
-        // Half a cell's diagonal: whoever is in the cell is at most this far from its middle.
+        // Half a cell's diagonal: an agent that is in the cell is at most this far from its middle.
         let reach = self.listed_range + size * std::f32::consts::FRAC_1_SQRT_2;
         for (index, wall) in wall.iter().enumerate() {
             let low = (wall.a.min(wall.b) - self.low - self.listed_range) * self.per_metre;

@@ -65,7 +65,7 @@ macro_rules! columns {
 columns! {
     /// Who: counts up from 0 in the order of coming, and is never used again.
     id: u32,
-    /// Where stages keep what they remember of it: a small number that somebody else has once this one is gone.
+    /// Where stages keep what they remember of it: a small number that another agent has once this one is gone.
     slot: u32,
     /// Position, m from the world's origin.
     x: f32,
@@ -103,7 +103,7 @@ columns! {
     status: Status,
 }
 
-/// How somebody goes round what is in its way, remembered from one decision to the next.
+/// How an agent goes round what is in its way, remembered from one decision to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Detour {
     /// The direction of the preferred velocity that it was made for; zero where there is none.
@@ -122,7 +122,7 @@ impl Default for Detour {
     }
 }
 
-/// [`Agents::frustration`] of somebody who sets off: to be slow at first is not to be held up.
+/// [`Agents::frustration`] of an agent that sets off: to be slow at first is not to be held up.
 pub const SETTING_OFF: f32 = -0.5;
 
 impl Agents {
@@ -131,7 +131,7 @@ impl Agents {
         self.id.len()
     }
 
-    /// Whether nobody is present.
+    /// Whether there are no agents.
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }

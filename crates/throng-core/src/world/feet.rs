@@ -1,7 +1,7 @@
 //! Feet: where those who walk on them have put them down, and the step that they are in.
 //!
 //! A walker is an inverted pendulum over the foot that it stands on ([`Pendulum`]). From one exchange of feet to the next its
-//! way is known in closed form, so a step is a handful of numbers, and whoever plans steps ahead and whoever walks them
+//! way is known in closed form, so a step is a handful of numbers, and the planner of steps and the motion that walks them
 //! agree on every place in between.
 
 use super::Gaps;
@@ -50,7 +50,7 @@ pub struct Legs {
     pub foot_width: f64,
 }
 
-/// Steps may take so many times the usual time.
+/// Step times to choose from, as factors of the usual one.
 pub const PERIODS: [f64; 3] = [1.0, 0.8, 1.2];
 /// Feet come no nearer to one another across the way than this share of the width, and no further apart than that.
 const ACROSS: (f64, f64) = (0.5, 2.5);
@@ -208,7 +208,7 @@ pub struct Gait {
 }
 
 impl Gait {
-    /// Somebody who stands and looks along a unit vector.
+    /// A body that stands and faces along a unit vector.
     pub fn standing(legs: &Legs, at: DVec2, along: DVec2, since: f64) -> Gait {
         let foot = |side: Side| Footprint {
             at: at + along.perp() * (side.sign() * legs.width / 2.0),
@@ -237,7 +237,7 @@ impl Gait {
         self.step = Some(step);
     }
 
-    /// The step that has come to its end by a time, if it has. Whoever closes its feet stands then.
+    /// The step that has come to its end by a time, if it has. An agent that closes its feet stands then.
     pub fn finish(&mut self, now: f64) -> Option<Footstep> {
         let step = self.step.filter(|step| step.end <= now + ON_TIME)?;
         self.step = None;
@@ -258,7 +258,7 @@ pub struct Planted {
     pub foot: Footprint,
 }
 
-/// Everybody's feet, by slot. Nothing where bodies move without.
+/// The feet of all agents, by slot. Nothing where bodies move without.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Feet {
     gaits: Vec<Option<Gait>>,
@@ -302,7 +302,7 @@ impl Feet {
         }
     }
 
-    /// A number that differs whenever a foot differs in a bit; 0 where nobody has any.
+    /// A number that differs whenever a foot differs in a bit; 0 where there are none.
     pub(super) fn hash(&self) -> u64 {
         let shod = self.gaits.iter().enumerate().filter_map(|(slot, gait)| Some((slot, gait.as_ref()?)));
         shod.map(|(slot, gait)| gait.hash(mix(slot as u64 ^ 0x6665_6574))).fold(0, u64::wrapping_add)

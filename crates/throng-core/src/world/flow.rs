@@ -13,13 +13,13 @@ pub struct FlowCell {
     momentum: [AtomicI32; 2],
 }
 
-/// So many parts of a person per square metre are told apart.
+/// Parts of a person per square metre that are told apart.
 const PARTS: f32 = 4096.0;
 
 /// The crowd as a fluid.
 #[derive(Debug)]
 pub struct Flow {
-    /// As what everybody counts.
+    /// As what every agent counts.
     blob: Blob,
     /// By row four cells. Tiles are small: mostly people are further apart than a few cells.
     layout: RowGrid<FlowCell, 4>,
@@ -83,7 +83,7 @@ impl Flow {
         });
     }
 
-    /// What the crowd does at a place, between the middles of four cells, without somebody who is somewhere.
+    /// What the crowd does at a place, between the middles of four cells, without one agent at a place.
     pub fn read(&self, place: Vec2, without: (Vec2, Vec2)) -> Stream {
         let side = self.layout.side();
         let own = self.blob.splat(without.0 * (1.0 / side));
@@ -158,9 +158,10 @@ mod tests {
             .collect();
         let mut flow = Flow::new(0.5, Blob::new(1.8, Vec2::splat(0.35), 0.5));
         flow.fill(bodies.len(), |row| (bodies[row], Vec2::X));
-        let nobody = (Vec2::splat(1e6), Vec2::ZERO);
-        let read =
-            |i: i32| flow.read(Vec2::new(10.0 + 0.5 * (i % 80) as f32, 10.0 + 0.5 * (i / 80) as f32), nobody);
+        let nowhere = (Vec2::splat(1e6), Vec2::ZERO);
+        let read = |i: i32| {
+            flow.read(Vec2::new(10.0 + 0.5 * (i % 80) as f32, 10.0 + 0.5 * (i / 80) as f32), nowhere)
+        };
         let mean = (0..6400).map(|i| read(i).density).sum::<f32>() / 6400.0;
         assert!((0.95..1.05).contains(&mean), "{mean}");
         assert!(read(17).velocity.distance(Vec2::X) < 1e-2);

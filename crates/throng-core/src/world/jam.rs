@@ -3,8 +3,8 @@
 use glam::{DVec2, IVec2, Vec2};
 use serde::{Deserialize, Serialize};
 
-/// Cells in which walkers get on slowly. Each has a vector along which they want to go: on a way along it, a metre counts as
-/// so many more as it is long. Whoever turns its back on a jam is not held up by it.
+/// Cells in which walkers get on slowly. Each has a vector along which they want to go: a metre along it counts by its length
+/// more. An agent that turns its back on a jam is not held up by it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Jam {
     /// Differs from what it was before whenever cells have changed.

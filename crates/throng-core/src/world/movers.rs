@@ -1,5 +1,6 @@
-//! Scripted bodies: they follow their path and avoid nobody.
+//! Movers: they follow their path and avoid nobody.
 
+use super::World;
 use crate::geom::between;
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
@@ -11,20 +12,20 @@ pub struct Mover {
     pub radius: f32,
     /// Time (s) and place (m from the world's origin), rising in time. It stands before the first and after the last.
     pub path: Vec<(f64, Vec2)>,
-    /// Whether it is a platform: agents stand on it, and it is in nobody's way.
+    /// Whether it is a platform: agents stand on it, and it is in no agent's way.
     pub carries: bool,
     /// Whether a caller moves it, and its path is only where it is expected to go.
     pub driven: bool,
 }
 
-/// A way for planners over what cannot be walked on: a jump.
+/// A jump, for planners: over what cannot be walked on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// m from the world's origin.
     pub from: Vec2,
     /// m from the world's origin.
     pub to: Vec2,
-    /// As how many metres of walking it counts when ways are planned.
+    /// As how many metres of walking it counts when paths are planned.
     pub cost: f32,
     /// Whether it leads back too.
     pub both_ways: bool,
@@ -51,6 +52,43 @@ impl Mover {
 
     fn place(&self, time: f64) -> Vec2 {
         between(&self.path, time).map_or(Vec2::ZERO, |(from, to, share)| from.lerp(to, share as f32))
+    }
+}
+
+impl World {
+    /// Scripted bodies, and those that a caller moves.
+    pub fn movers(&self) -> &[Mover] {
+        &self.movers
+    }
+
+    /// Lets a scripted body come.
+    pub fn add_mover(&mut self, mover: Mover) {
+        self.movers.push(mover);
+        self.movers_changed();
+    }
+
+    /// Removes one.
+    pub fn remove_mover(&mut self, index: usize) {
+        self.movers.remove(index);
+        self.movers_changed();
+    }
+
+    /// Gives one another path.
+    pub fn set_mover_path(&mut self, index: usize, path: Vec<(f64, Vec2)>) {
+        self.movers[index].path = path;
+        self.movers_changed();
+    }
+
+    fn movers_changed(&mut self) {
+        self.mover_version += 1;
+        self.place_movers();
+    }
+
+    pub(super) fn place_movers(&mut self) {
+        let (time, dt) = (self.time(), self.dt);
+        self.mover_states.clear();
+        let in_the_way = self.movers.iter().filter(|mover| !mover.carries);
+        self.mover_states.extend(in_the_way.map(|mover| mover.state(time, dt)));
     }
 }
 

@@ -37,7 +37,7 @@ impl Slots {
         self.generation.len()
     }
 
-    /// Whether nobody has ever had one.
+    /// Whether none was ever given out.
     pub fn is_empty(&self) -> bool {
         self.generation.is_empty()
     }

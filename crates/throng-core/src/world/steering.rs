@@ -53,7 +53,7 @@ impl Steering {
                 let row = chunk * CHUNK + i;
                 if let Some(velocity) = self.of(view.agents.slot[row]) {
                     (vx[i], vy[i]) = velocity.into();
-                    // Nobody knows where the caller wants to: as far as it gets in a second.
+                    // Where the caller wants to is not known: as far as it gets in a second.
                     aim[i] = view.position(row) + velocity;
                 }
             }
@@ -66,5 +66,17 @@ impl Steering {
             mix(mix(slot) ^ (u64::from(velocity.x.to_bits()) << 32 | u64::from(velocity.y.to_bits())))
         };
         steered.map(hash).fold(0, u64::wrapping_add)
+    }
+}
+
+impl super::World {
+    /// Sets the velocity that a caller prefers for a row, or gives the agent back to its planner.
+    pub fn steer(&mut self, row: usize, velocity: Option<Vec2>) {
+        self.steering.set(self.agents.slot[row], velocity);
+    }
+
+    /// Preferred velocities that come from outside.
+    pub fn steering(&self) -> &Steering {
+        &self.steering
     }
 }

@@ -44,7 +44,7 @@ pub struct Site<'a> {
     pub low: DVec2,
     /// m.
     pub high: DVec2,
-    /// Radius of whoever plans, m.
+    /// Radius of the agent that plans, m.
     pub radius: f64,
 }
 
@@ -61,11 +61,11 @@ impl Atlas {
         };
         let clearance = Clearance::new(walls, radius as f32);
         let fits = |link: &&navmesh::Link| clearance.has_room(link.from) && clearance.has_room(link.to);
-        let layout = grid::Layout { low, high, side: tuning.cell, radius };
+        let spec = grid::GridSpec { low, high, side: tuning.cell, radius };
         Ok(Atlas {
             coarse: needs(Level::Navmesh).then(|| terrain(f64::INFINITY)).transpose()?,
             fine: needs(Level::DynamicNavmesh).then(|| terrain(tuning.widest_polygon)).transpose()?,
-            grid: needs(Level::Grid).then(|| Grid::between(walls, layout)).transpose()?,
+            grid: needs(Level::Grid).then(|| Grid::between(walls, spec)).transpose()?,
             jumps: links.iter().filter(fits).flat_map(jumps).collect(),
             clearance,
             tuning,
@@ -78,7 +78,7 @@ impl Atlas {
         self.clearance.has_room(at) && meshes.into_iter().all(|terrain| terrain.mesh().locate(at).is_some())
     }
 
-    /// The shortest ways to a goal, where a chain leads from the static mesh to space-time: what the one knows of distances
+    /// The shortest paths to a goal, where a chain leads from the static mesh to space-time: what the one knows of distances
     /// guides the other.
     pub(super) fn ways(&self, chain: &Chain, goal: DVec2) -> Option<PathTree> {
         let guides = chain.first == Level::Navmesh && chain.last() == Level::SpaceTime;

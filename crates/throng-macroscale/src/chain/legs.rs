@@ -30,7 +30,7 @@ struct Progress {
     velocity: DVec2,
 }
 
-/// After so many legs in a row without a plan there is none: the last had 64 times the budget of the first.
+/// After this many legs in a row without a plan there is none: the last had 64 times the budget of the first.
 const MOST_JOINS: u32 = 6;
 
 impl ChainPlanner<'_> {
@@ -97,7 +97,7 @@ impl ChainPlanner<'_> {
                     outcome.status = part.status;
                     outcome.spend(part.effort);
                     outcome.seen.extend(&part.seen);
-                    // Somebody may stand on a waypoint just now: finer domains can still follow the plan before.
+                    // An agent may stand on a waypoint just now: finer domains can still follow the plan before.
                     let found = part.is_found();
                     let places = if found {
                         part.places().collect()

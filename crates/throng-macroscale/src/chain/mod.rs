@@ -31,7 +31,7 @@ pub struct Tuning {
     pub cell: f64,
     /// How agents walk in Σ4.
     pub walk: Walk,
-    /// Who is in sight in Σ4. `None`: everybody.
+    /// Who is in sight in Σ4. `None`: all agents.
     pub fovea: Option<Fovea>,
     /// Of searches in the plane: Σ2 and Σ3. Default: at once the best plan.
     pub in_space: Settings,
@@ -169,7 +169,7 @@ impl Outcome {
 }
 
 /// Plans through a chain. The outcomes of its domains, as far as it came: where the first has no plan, it is the last.
-/// Where one in between has none, the plan before it guides the next one: cells may be too wide for a door, and somebody
+/// Where one in between has none, the plan before it guides the next one: cells may be too wide for a door, and an agent
 /// may stand in it just now.
 pub fn plan(atlas: &Atlas, published: &Occupancy, chain: &Chain, problem: &Problem) -> Vec<Outcome> {
     let ways = atlas.ways(chain, problem.to);

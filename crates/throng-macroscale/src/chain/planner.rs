@@ -21,7 +21,7 @@ pub(super) struct ChainPlanner<'a> {
     pub ways: Option<PathTree>,
 }
 
-/// What one leg, or the whole way where there are no legs, is to do in space-time.
+/// What one leg, or the whole path where there are no legs, is to do in space-time.
 pub(super) struct Stretch {
     pub begin: f64,
     pub from: DVec2,
@@ -112,7 +112,7 @@ impl ChainPlanner<'_> {
             }
         }
         let reach = NEAREST_CELL * grid.side();
-        // A goal that somebody passes right now is still the goal: the nearest free cell stands for it.
+        // A goal that an agent passes right now is still the goal: the nearest free cell stands for it.
         let [Some(start), Some(goal)] = ends.map(|end| grid.nearest(end, reach)) else { return outcome };
         let mut cells = Vec::new();
         let width = self.tuning().width.space.max(2.0 * grid.side());

@@ -47,21 +47,21 @@ const LOOK: f64 = 1.0;
 const HORIZON: f64 = 120.0;
 /// The least area of a polygon, m²: a body fills more than a sliver.
 const LEAST_AREA: f64 = 1.0;
-/// Between sightings at how dense it is along a way, m, and so many at most between two bends.
+/// Between samples of the density along a path, m, and at most this many between two bends.
 const STRIDE: f64 = 1.0;
 const MOST_STRIDES: f64 = 200.0;
-/// Bodies so far outside of the mesh still count, m: beside walls there is no room for the middle of whoever plans.
+/// Bodies so far outside of the mesh still count, m: beside walls there is no room for the middle of the agent that plans.
 const BESIDE: f64 = 2.0;
 
 impl Density {
-    /// Nobody anywhere.
-    pub fn nobody(mesh: &Mesh) -> Density {
+    /// No agent anywhere.
+    pub fn empty(mesh: &Mesh) -> Density {
         Density { phi: vec![0.0; mesh.polygons()] }
     }
 
     /// Bodies where they are at one time.
     pub fn at(mesh: &Mesh, bodies: impl IntoIterator<Item = DVec2>) -> Density {
-        let mut density = Density::nobody(mesh);
+        let mut density = Density::empty(mesh);
         for at in bodies {
             density.count(mesh, at, 1.0);
         }
@@ -127,7 +127,7 @@ impl Forecast {
 
     /// The densities that a traveller meets, each when it would be in the middle of the polygon if it went straight there.
     pub fn density(&self, mesh: &Mesh, traveller: Traveller) -> Density {
-        let mut density = Density::nobody(mesh);
+        let mut density = Density::empty(mesh);
         let there = |polygon| (centre(mesh, polygon).distance(traveller.from) / traveller.speed) as f32;
         let there: Vec<f32> = (0..mesh.polygons()).map(there).collect();
         let sightings = (2.0 * AROUND / LOOK).round() + 1.0;
@@ -390,7 +390,7 @@ impl Placed for DynamicNavmesh<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::navmesh::{Ground, Link, Search, Settings, Terrain};
+    use crate::navmesh::{Geometry, Link, Search, Settings, Terrain};
     use crate::search::{Aim, Astar, Budget};
     use proptest::prelude::*;
 
@@ -398,12 +398,12 @@ mod tests {
         vec![DVec2::splat(low), DVec2::new(high, low), DVec2::splat(high), DVec2::new(low, high)]
     }
 
-    fn ground(obstacles: Vec<Vec<DVec2>>) -> Ground {
-        Ground { walkable: vec![vec![square(0.0, 20.0)]], obstacles, walls: vec![] }
+    fn geometry(obstacles: Vec<Vec<DVec2>>) -> Geometry {
+        Geometry { walkable: vec![vec![square(0.0, 20.0)]], obstacles, walls: vec![] }
     }
 
-    fn fine(ground: &Ground) -> Terrain {
-        Terrain::new(ground, Settings { widest: 2.5, ..Settings::default() }).unwrap()
+    fn fine(geometry: &Geometry) -> Terrain {
+        Terrain::new(geometry, Settings { widest: 2.5, ..Settings::default() }).unwrap()
     }
 
     fn way(mesh: &Mesh, density: &Density, ends: [DVec2; 2]) -> Option<(Vec<DVec2>, f64)> {
@@ -417,17 +417,17 @@ mod tests {
 
     #[test]
     fn polygons_of_a_fine_mesh_are_small() {
-        let terrain = fine(&ground(vec![]));
+        let terrain = fine(&geometry(vec![]));
         assert!((0..terrain.mesh().polygons()).all(|polygon| terrain.mesh().area(polygon) <= 6.3));
         assert!(terrain.mesh().polygons() >= 64);
     }
 
     #[test]
     fn a_crowd_is_walked_around_and_nobody_in_a_straight_line() {
-        let terrain = fine(&ground(vec![]));
+        let terrain = fine(&geometry(vec![]));
         let mesh = terrain.mesh();
         let ends = [DVec2::new(1.0, 10.0), DVec2::new(19.0, 10.0)];
-        let (route, length) = way(mesh, &Density::nobody(mesh), ends).unwrap();
+        let (route, length) = way(mesh, &Density::empty(mesh), ends).unwrap();
         assert!(length < 18.0 + 1e-6, "{length} {route:?}");
         let crowd = (0..60).map(|i| DVec2::new(8.0 + f64::from(i % 6) * 0.7, 7.0 + f64::from(i / 6) * 0.7));
         let (route, length) = way(mesh, &Density::at(mesh, crowd), ends).unwrap();
@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn who_will_be_gone_does_not_count_and_who_will_come_does() {
         use crate::domain::occupancy::Trajectory;
-        let terrain = fine(&ground(vec![]));
+        let terrain = fine(&geometry(vec![]));
         let mesh = terrain.mesh();
         let traveller = Traveller { from: DVec2::new(1.0, 10.0), begin: 0.0, speed: 1.0, own: None };
         let place = DVec2::new(11.2, 10.1);
@@ -449,7 +449,7 @@ mod tests {
         let comes = Occupancy::new([path(away, place)]);
         assert!(Density::ahead(mesh, &comes, traveller).at_place(mesh, place) > 0.05);
         let own = Traveller { own: Some(0), ..traveller };
-        assert_eq!(Density::ahead(mesh, &comes, own), Density::nobody(mesh));
+        assert_eq!(Density::ahead(mesh, &comes, own), Density::empty(mesh));
     }
 
     #[test]
@@ -460,16 +460,16 @@ mod tests {
             DVec2::new(11.0, 19.0),
             DVec2::new(9.0, 19.0),
         ];
-        let mut mesh = fine(&ground(vec![wall])).mesh().clone();
+        let mut mesh = fine(&geometry(vec![wall])).mesh().clone();
         let ends = [DVec2::new(5.0, 5.0), DVec2::new(15.0, 5.0)];
-        let nobody = Density::nobody(&mesh);
-        let (_, around) = way(&mesh, &nobody, ends).unwrap();
+        let empty = Density::empty(&mesh);
+        let (_, around) = way(&mesh, &empty, ends).unwrap();
         let link =
             Link { from: DVec2::new(8.5, 5.0), to: DVec2::new(11.5, 5.0), cost: 6.0, both_ways: false };
         mesh.set_links(&[link]).unwrap();
-        let (route, _) = way(&mesh, &nobody, ends).unwrap();
+        let (route, _) = way(&mesh, &empty, ends).unwrap();
         assert!(around > 28.0 && route.contains(&link.from) && route.contains(&link.to), "{route:?}");
-        let (back, _) = way(&mesh, &nobody, [ends[1], ends[0]]).unwrap();
+        let (back, _) = way(&mesh, &empty, [ends[1], ends[0]]).unwrap();
         assert!(!back.contains(&link.from));
     }
 
@@ -479,9 +479,9 @@ mod tests {
     fn hold_against_the_shortest(blocks: &[Block], ends: [DVec2; 2]) {
         let block =
             |&(x, y, size): &Block| square(0.0, size).into_iter().map(|at| at + DVec2::new(x, y)).collect();
-        let ground = ground(blocks.iter().map(block).collect());
-        let terrain = fine(&ground);
-        let found = way(terrain.mesh(), &Density::nobody(terrain.mesh()), ends);
+        let geometry = geometry(blocks.iter().map(block).collect());
+        let terrain = fine(&geometry);
+        let found = way(terrain.mesh(), &Density::empty(terrain.mesh()), ends);
         let mut search = Search::default();
         let best = search.find(terrain.mesh(), ends[0], ends[1]).map(|way| way.length);
         assert_eq!(found.is_some(), best.is_some());
@@ -490,7 +490,7 @@ mod tests {
         assert!((along - length).abs() < 1e-6);
         assert!(length >= best - 1e-6, "{length} of {best}");
         assert!(length <= 1.5 * best + 3.0, "{length} of {best}");
-        // Each straight piece lies in the mesh: it is its own shortest way.
+        // Each straight piece lies in the mesh: it is its own shortest path.
         for pair in route.windows(2) {
             let piece = search.find(terrain.mesh(), pair[0], pair[1]).map(|way| way.length);
             assert!(

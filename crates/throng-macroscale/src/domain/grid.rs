@@ -3,11 +3,11 @@
 //! middle to middle, and no body that stands there now. Costs are lengths.
 //!
 //! Deviations:
-//! - No corner is cut: a diagonal step needs both cells beside it free. The paper does not say; whoever follows the plan
+//! - No corner is cut: a diagonal step needs both cells beside it free. The paper does not say; an agent that follows the plan
 //!   with a body would touch there.
-//! - The heuristic is the length of the best way on an empty grid (octile). The paper's Euclidean one is smaller, so it
+//! - The heuristic is the length of the best path on an empty grid (octile). The paper's Euclidean one is smaller, so it
 //!   looks at more cells for the same ways.
-//! - A cell with a body on it can be left and not entered, so that whoever is touched can still plan.
+//! - A cell with a body on it can be left and not entered, so that an agent that is touched can still plan.
 
 use super::Placed;
 use crate::search::Domain;
@@ -33,7 +33,7 @@ pub struct Grid {
 
 /// Where a grid is and how fine.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Layout {
+pub struct GridSpec {
     /// The lower left corner, m.
     pub low: DVec2,
     /// The upper right corner, m.
@@ -49,10 +49,10 @@ pub struct Layout {
 pub enum GridError {
     /// A number that is none, or out of bounds.
     #[error("a grid from ({}, {}) to ({}, {}) with cells of {} m for a radius of {} m: all must be finite, the cells above 0",
-        layout.low.x, layout.low.y, layout.high.x, layout.high.y, layout.side, layout.radius)]
-    Layout {
+        spec.low.x, spec.low.y, spec.high.x, spec.high.y, spec.side, spec.radius)]
+    Spec {
         /// As given.
-        layout: Layout,
+        spec: GridSpec,
     },
     /// More cells than numbers.
     #[error("{cells:.0} cells are too many: at most {}; take larger ones", MOST_CELLS)]
@@ -72,9 +72,9 @@ const ORDER: [usize; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
 
 impl Grid {
     /// A grid over a rectangle between walls.
-    pub fn between(walls: &[Wall], layout: Layout) -> Result<Grid, GridError> {
-        let mut grid = Grid::empty(layout)?;
-        let space = Space::new(walls, layout.radius as f32);
+    pub fn between(walls: &[Wall], spec: GridSpec) -> Result<Grid, GridError> {
+        let mut grid = Grid::empty(spec)?;
+        let space = Space::new(walls, spec.radius as f32);
         let keep = space.keep();
         let free: Vec<bool> = (0..grid.len()).map(|cell| space.clearance(grid.place(cell)) >= keep).collect();
         grid.open_steps(&free, |from, to| space.is_clear(from, to, keep));
@@ -89,19 +89,19 @@ impl Grid {
         free: impl Fn(u32, u32) -> bool,
     ) -> Result<Grid, GridError> {
         let high = DVec2::new(f64::from(columns), f64::from(lines)) * side;
-        let mut grid = Grid::empty(Layout { low: DVec2::ZERO, high, side, radius: 0.0 })?;
+        let mut grid = Grid::empty(GridSpec { low: DVec2::ZERO, high, side, radius: 0.0 })?;
         let free: Vec<bool> =
             (0..grid.len()).map(|cell| free(cell % grid.columns, cell / grid.columns)).collect();
         grid.open_steps(&free, |_, _| true);
         Ok(grid)
     }
 
-    fn empty(layout: Layout) -> Result<Grid, GridError> {
-        let Layout { low, high, side, radius } = layout;
+    fn empty(spec: GridSpec) -> Result<Grid, GridError> {
+        let GridSpec { low, high, side, radius } = spec;
         let fine = low.is_finite() && high.is_finite() && radius.is_finite() && radius >= 0.0;
         let size = (high - low) / side;
         if !(fine && side > 0.0 && size.is_finite() && size.min_element() > 0.0) {
-            return Err(GridError::Layout { layout });
+            return Err(GridError::Spec { spec });
         }
         // A rectangle that cells fit into exactly must not get another line by rounding.
         let count = (size - 1e-9).ceil().max(DVec2::ONE);
@@ -302,8 +302,8 @@ mod tests {
         Wall { a: a.into(), b: b.into(), two_sided: true }
     }
 
-    fn layout(size: f64) -> Layout {
-        Layout { low: DVec2::ZERO, high: DVec2::splat(size), side: 1.0, radius: 0.3 }
+    fn spec(size: f64) -> GridSpec {
+        GridSpec { low: DVec2::ZERO, high: DVec2::splat(size), side: 1.0, radius: 0.3 }
     }
 
     fn cost(grid: &Grid, from: [f64; 2], to: [f64; 2]) -> Option<f32> {
@@ -315,10 +315,10 @@ mod tests {
 
     #[test]
     fn a_thin_wall_between_middles_is_not_walked_through() {
-        let grid = Grid::between(&[wall([5.0, 0.0], [5.0, 8.0])], layout(10.0)).unwrap();
+        let grid = Grid::between(&[wall([5.0, 0.0], [5.0, 8.0])], spec(10.0)).unwrap();
         let around = cost(&grid, [4.5, 0.5], [5.5, 0.5]).unwrap();
         assert!(around > 16.0, "{around}");
-        let grid = Grid::between(&[wall([5.0, -1.0], [5.0, 11.0])], layout(10.0)).unwrap();
+        let grid = Grid::between(&[wall([5.0, -1.0], [5.0, 11.0])], spec(10.0)).unwrap();
         assert_eq!(cost(&grid, [4.5, 0.5], [5.5, 0.5]), None);
     }
 
@@ -330,13 +330,13 @@ mod tests {
 
     #[test]
     fn bodies_are_in_the_way_until_they_are_gone() {
-        let mut grid = Grid::between(&[], layout(10.0)).unwrap();
+        let mut grid = Grid::between(&[], spec(10.0)).unwrap();
         let straight = cost(&grid, [0.5, 4.5], [9.5, 4.5]);
         let mut changed = Vec::new();
         grid.add_body(DVec2::new(5.0, 4.5), 1.0, &mut changed);
         assert!(cost(&grid, [0.5, 4.5], [9.5, 4.5]) > straight);
         assert!(changed.contains(&44) && !changed.contains(&0));
-        // Whoever stands where the body is gets away, and nobody gets there.
+        // An agent that stands where the body is gets away, and none gets there.
         assert!(cost(&grid, [5.5, 4.5], [9.5, 4.5]).is_some());
         assert_eq!(cost(&grid, [9.5, 4.5], [5.5, 4.5]), None);
         grid.remove_body(DVec2::new(5.0, 4.5), 1.0, &mut changed);
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn successors_and_predecessors_tell_of_the_same_steps() {
-        let mut grid = Grid::between(&[wall([2.0, 2.5], [8.0, 6.0])], layout(12.0)).unwrap();
+        let mut grid = Grid::between(&[wall([2.0, 2.5], [8.0, 6.0])], spec(12.0)).unwrap();
         grid.add_body(DVec2::new(6.2, 2.2), 0.9, &mut Vec::new());
         let mut edges = Vec::new();
         let (mut there, mut back) = (Vec::new(), Vec::new());
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn the_nearest_cell_of_a_place_in_a_wall_is_beside_it() {
-        let grid = Grid::between(&[wall([5.5, 0.0], [5.5, 10.0])], layout(10.0)).unwrap();
+        let grid = Grid::between(&[wall([5.5, 0.0], [5.5, 10.0])], spec(10.0)).unwrap();
         let near = grid.nearest(DVec2::new(5.4, 3.4), 2.0).unwrap();
         assert_eq!(grid.place(near), DVec2::new(4.5, 3.5));
         assert_eq!(grid.nearest(DVec2::new(5.4, 3.4), 0.2), None);
@@ -372,9 +372,9 @@ mod tests {
 
     #[test]
     fn bad_layouts_get_an_error() {
-        let bad = Layout { side: 0.0, ..layout(1.0) };
-        assert!(matches!(Grid::between(&[], bad), Err(GridError::Layout { .. })));
-        let fine = Layout { side: 1e-6, ..layout(100.0) };
+        let bad = GridSpec { side: 0.0, ..spec(1.0) };
+        assert!(matches!(Grid::between(&[], bad), Err(GridError::Spec { .. })));
+        let fine = GridSpec { side: 1e-6, ..spec(100.0) };
         assert!(matches!(Grid::between(&[], fine), Err(GridError::TooMany { .. })));
     }
 }

@@ -49,7 +49,7 @@ impl Trajectory {
         least
     }
 
-    /// Its last place. Whoever vanishes within a step counts until the step's end.
+    /// Its last place. An agent that vanishes within a step counts until the step's end.
     fn last(&self) -> Option<DVec2> {
         self.path.last().map(|last| last.1)
     }
@@ -91,7 +91,7 @@ pub struct Occupancy {
     widest: f64,
 }
 
-/// Somebody in a square, and a box around where it is meanwhile: most are told to be elsewhere by that.
+/// An agent in a square, and a box around where it is meanwhile: most are told apart by that.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     body: u32,
@@ -105,7 +105,7 @@ const SQUARE: f64 = 3.0;
 const SLOT: f64 = 1.0;
 /// What is later than this shares the last slot: slots are counted in 16 bits.
 const LAST: u64 = 60_000;
-/// Whoever is wider than this, m, or passes more squares within a slot, is asked always.
+/// An agent that is wider than this, m, or passes more squares within a slot, is asked always.
 const VAST: f64 = 3.0 * SQUARE;
 const MOST_SQUARES: f64 = 400.0;
 /// The slot of those who rest.
@@ -173,18 +173,22 @@ impl Occupancy {
         self.bodies.get(body as usize)?.as_ref()
     }
 
-    /// Everybody who has said something, by number.
+    /// All published trajectories, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Trajectory)> {
-        self.bodies.iter().enumerate().filter_map(|(body, told)| Some((body as u32, told.as_ref()?)))
+        self.bodies
+            .iter()
+            .enumerate()
+            .filter_map(|(body, trajectory)| Some((body as u32, trajectory.as_ref()?)))
     }
 
-    /// Whether a body of a radius that passes meets anybody for whom `counts` holds. Touching is not meeting.
+    /// Whether a body of a radius that passes meets any agent for whom `counts` holds. Touching is not meeting.
     pub fn meets(&self, passage: &Passage, radius: f64, counts: impl Fn(u32, &Trajectory) -> bool) -> bool {
         let low = passage.from.min(passage.to) - radius;
         let high = passage.from.max(passage.to) + radius;
         let meets = |body: u32| {
-            self.get(body)
-                .is_some_and(|told| told.nearest(passage) < radius + told.radius && counts(body, told))
+            self.get(body).is_some_and(|trajectory| {
+                trajectory.nearest(passage) < radius + trajectory.radius && counts(body, trajectory)
+            })
         };
         let hits =
             |entry: &Entry| entry.low.cmple(high).all() && entry.high.cmpge(low).all() && meets(entry.body);

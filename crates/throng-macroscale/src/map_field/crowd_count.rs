@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 use throng_core::space::RowGrid;
 use throng_core::world::{Status, View};
 
-/// Headings and places within a cell in so many parts.
+/// Parts that headings and places within a cell are counted in.
 const PARTS: f32 = 1024.0;
-/// Slower than this part of its preferred speed nobody has a heading.
+/// Slower than this part of its preferred speed no agent has a heading.
 const STANDS: f32 = 0.1;
 
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl CrowdCount {
         CrowdCount { cells: RowGrid::new(side), per_square_metre: 1.0 / (side * side) }
     }
 
-    /// Counts everybody.
+    /// Counts all agents.
     pub fn count(&mut self, view: View<'_>) {
         let side = self.cells.side();
         let add = |row: usize, tally: &Tally| {
@@ -81,7 +81,7 @@ impl CrowdCount {
         least: Coherent,
     ) -> impl Iterator<Item = Stream> {
         let home = self.cells.cell(view.position(row));
-        // Beyond this nobody looks, whatever its parameters say.
+        // Beyond this no agent looks, whatever its parameters say.
         let each_way = (range / self.cells.side()).ceil().min(32.0) as i32;
         let around = (-each_way..=each_way)
             .flat_map(move |y| (-each_way..=each_way).map(move |x| home.wrapping_add(IVec2::new(x, y))));

@@ -29,7 +29,7 @@ const MOST_SPLIT: usize = 1 << 12;
 const MARGIN: f64 = 2.0;
 /// Stands for a split cell's number where a cell is whole.
 const WHOLE: u32 = u32::MAX;
-/// As far as somebody looks for a part that it can get to, in parts.
+/// As far as an agent looks for a part that it can get to, in parts.
 const REACH: i32 = 2;
 
 /// Counter-clockwise from east; the opposite of `d` is `d ^ 4`.
@@ -61,7 +61,7 @@ pub(super) struct Grid {
     split: Vec<Split>,
     /// By node: as how many metres one counts. Empty where it is one everywhere.
     ground: Vec<f32>,
-    /// By node: equal where a way leads from one to the other. 0 where nobody can be.
+    /// By node: equal where a path leads from one to the other. 0 where no agent can be.
     region: Vec<u32>,
 }
 
@@ -469,7 +469,7 @@ impl Grid {
         best.map(|(_, gate)| self.low + gate.as_dvec2() * (self.part / 2.0))
     }
 
-    /// Nodes that somebody can get to straight from a place, the nearest first.
+    /// Nodes that an agent can get to straight from a place, the nearest first.
     pub fn around(&self, place: &Place) -> Vec<Node> {
         let last = IVec2::new(self.columns, self.lines) * SIDE - 1;
         // Beyond the margin nothing is in the way to the outermost cells.
@@ -513,7 +513,7 @@ fn part_at(part: usize) -> IVec2 {
 /// What one half of a part counts along an axis; 724 of it are as many on the diagonal.
 pub(super) const HALF: u64 = 512;
 
-/// The length of the shortest way in eight directions, from one spot to another.
+/// The length of the shortest path in eight directions, from one spot to another.
 #[inline]
 pub(super) fn octile(way: IVec2) -> u64 {
     let (x, y) = (u64::from(way.x.unsigned_abs()), u64::from(way.y.unsigned_abs()));
@@ -521,7 +521,7 @@ pub(super) fn octile(way: IVec2) -> u64 {
 }
 
 /// What the grid has to cover: walls and costly ground, and all starts and goals where they are not too far apart for
-/// cells of a side. Whoever is beyond it has nothing but other people in its way.
+/// cells of a side. An agent that is beyond it has nothing but other people in its way.
 fn bounds(view: View<'_>, space: &Space, side: f64) -> (DVec2, DVec2) {
     let walls = space.walls.iter().flat_map(|wall| [wall.a, wall.b]);
     let ground = view.terrain.iter().flat_map(|piece| piece.ring.iter().map(|corner| corner.as_dvec2()));

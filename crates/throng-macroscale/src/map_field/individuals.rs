@@ -1,17 +1,16 @@
 //! Those who do not know the map (section 4.3, "Knowledge level"). They know where their goals are, and nothing of what
 //! lies between.
 //!
-//! Whoever has seen its goal goes there like one who knows the map: what lies between is in sight. Else it follows somebody who knows the way, to where that one was seen last; else a
-//! crowd that moves alike; else it tries its luck, roughly towards its goal. The paper sets a follower's waypoint at the
-//! leader. Close to it the waypoint is where the leader is heading: one who is in its leader's way would walk into it, and in
-//! a doorway the two would stand face to face for good. Decisions are made a few times a second and
-//! remembered as routes of one place.
+//! An agent that has seen its goal goes there like one that knows the map: what lies between is in sight. Else it follows an
+//! agent that knows the way, to where that one was seen last; else a crowd that moves alike; else it tries its luck, roughly
+//! towards its goal. The paper sets a follower's waypoint at the leader. Close to it the waypoint is where the leader is heading:
+//! one who is in its leader's way would walk into it, and in a doorway the two would stand face to face for good. Decisions are
+//! made a few times a second and remembered as routes of one place.
 
 use super::crowd_count::{Coherent, Stream};
 use super::grid::Grid;
-use super::{Leg, MapField, Navigator};
-use crate::heading::Target;
-use crate::heading::due;
+use super::{MapField, Navigator};
+use crate::heading::{Leg, Target, due};
 use crate::route::{Guide, Route, RouteChange, Routes};
 use glam::Vec2;
 use throng_core::rng::{self, Purpose};
@@ -23,9 +22,9 @@ const DECISION_INTERVAL: f32 = 0.5;
 const THERE: f32 = 0.4;
 /// Nearer than this to its leader, a follower is told the way, m.
 const CLOSE: f32 = 3.0;
-/// So many of those who know the way and are near are looked for behind walls, the nearest first.
+/// Of those that know the way and are near, this many are looked for behind walls, the nearest first.
 const MOST_LEADERS: usize = 8;
-/// How long somebody tries its luck in one direction, s.
+/// How long an agent tries its luck in one direction, s.
 const PATIENCE: f32 = 5.0;
 /// How often it draws another direction where a wall is in the way.
 const DRAWS: usize = 12;
@@ -75,7 +74,7 @@ impl Navigator<'_> {
             Some(RouteChange::Place { at, .. }) => Some(at),
             _ => route.stops.first().copied(),
         };
-        (place.map_or(Leg::Stay, Leg::End), change)
+        (place.map_or(Leg::Wait, Leg::End), change)
     }
 
     /// What it goes by from now on; `None` where that stays as it is.
@@ -147,7 +146,7 @@ impl<'a> Naive<'a> {
         !self.view.walls.block_far(self.view.position(self.row), place)
     }
 
-    /// Where to go in order to follow a leader: to it, and close to it, where one is told, as far along its way as can be
+    /// Where to go in order to follow a leader: to it, and close to it, where one is known, as far along its way as can be
     /// seen. Not to its next stop: in a door all would meet there, some from the far side, and press upon the leader.
     fn behind(&self, leader: usize) -> Vec2 {
         let view = self.view;
@@ -161,8 +160,8 @@ impl<'a> Naive<'a> {
             Guide::Stops => (route.ahead(), None),
             _ => (&[][..], None),
         };
-        let told = stops.iter().copied().chain(goal);
-        told.rev().find(|&stop| self.sees(stop)).unwrap_or(at)
+        let known = stops.iter().copied().chain(goal);
+        known.rev().find(|&stop| self.sees(stop)).unwrap_or(at)
     }
 
     /// Whether its body gets straight to a place.
@@ -183,7 +182,7 @@ impl<'a> Naive<'a> {
             || decides(self.view, self.row, route) && self.sees(self.target.reach)
     }
 
-    /// The time in which one direction is tried, counted; everybody begins at another moment.
+    /// The time in which one direction is tried, counted; every agent begins at another moment.
     fn turn_of_luck(&self, time: f32) -> u64 {
         let offset = (self.view.agents.id[self.row] % 16) as f32 / 16.0;
         (time.max(0.0) / PATIENCE + offset) as u64
@@ -218,7 +217,7 @@ pub(super) fn decides(view: View<'_>, row: usize, route: &Route) -> bool {
         || route.stops.first().is_some_and(there)
 }
 
-/// Puts somebody among the nearest so far; says how many these are.
+/// Puts an agent among the nearest so far; says how many these are.
 fn insert<const N: usize>(near: &mut [(f32, u32, u32); N], found: usize, other: (f32, u32, u32)) -> usize {
     let before = |a: &(f32, u32, u32)| a.0.total_cmp(&other.0).then(a.1.cmp(&other.1)).is_lt();
     let place = near[..found].partition_point(before);

@@ -4,20 +4,20 @@
 //!
 //! - **Cells** are eight world cells a side, 4 m. The paper says nothing of walls that cut through one; here such a cell is
 //!   split (`grid`), so that doors and thin walls are what they are.
-//! - **Routes** are remembered: made when somebody sets off, and again when its goal or the map
+//! - **Routes** are remembered: made when an agent sets off, and again when its goal or the map
 //!   has changed, when it was pushed to where it sees neither the next stop nor the last one, or when its preference asks for
 //!   it. The search runs from the goal, so that all requests of one step for the same goal share it; a lone one gets A*.
 //!   Cells' middles are not walked over: a way is pulled taut against walls (`routes`), and an agent heads for the first stop
-//!   that it does not see past. Whoever sees its goal needs no search.
+//!   that it does not see past. An agent that sees its goal needs no search.
 //! - **Path preference**: the paper searches again when "a waypoint is determined to be in congested area". Its waypoints
 //!   are cells; ours are corners, so the route is looked at in every cell that it passes within the next 24 m. The new route
 //!   is taken if it is a tenth cheaper than what is left of the old one, both at what cells cost now: without that people would
 //!   turn back and forth. A cell's cost grows with its density from `threshold` on and not below: a loose crowd is no
-//!   obstacle, and a cost for everybody would send everybody another way.
+//!   obstacle, and a cost for all agents would send all by another path.
 //! - **Knowledge**: see `individuals`. The paper has leaders register in the map field; they are found by the neighbour index,
 //!   which has them anyway. Only one who wants to about the same place is a leader. Following is remembered for a moment,
 //!   so that one who goes around a corner is followed to where it was seen last.
-//! - The way around a crowd on an open plane is looked for within the starts and goals of everybody, if these are not too far
+//! - The way around a crowd on an open plane is looked for within the starts and goals of all agents, if these are not too far
 //!   apart for cells of that size.
 //! - Jams that a mesoscale model tells of ([`throng_core::world::Jam`]) are not looked at: the map field has its own counts.
 //!
@@ -30,7 +30,7 @@ mod individuals;
 mod routes;
 
 use crate::cached::Cached;
-use crate::heading::{GoalKey, PerCohort, Target, due, goal_key, goals, target, through, to_end, waits};
+use crate::heading::{GoalKey, Leg, PerCohort, Target, due, goal_key, goals, target, waits};
 use crate::route::{Guide, Route, RouteChange, Routes};
 use crate::{Intent, Macroscale, MacroscaleModel};
 use crowd_count::CrowdCount;
@@ -51,7 +51,7 @@ throng_core::params! {
     pub struct MapField("map-field") {
         /// Side of the map's cells: eight cells of the world field. One for all: a cohort's own value does nothing.
         cell: f32 = 4.0, "m", Limit::from(0.25).up_to(1000.0);
-        /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest way. What is drawn counts in eighths, so that those who are nearly alike share their searches.
+        /// How much a crowd on the way is minded: as how many metres more one counts at the threshold. 0: always the shortest path. What is drawn counts in eighths, so that those who are nearly alike share their searches.
         congestion: Draw = Draw::Fixed(0.0), "", Limit::from(0.0).up_to(1000.0);
         /// From this density on a place ahead is congested.
         threshold: f32 = 1.0, "1/m2", Limit::above(0.0).up_to(100.0);
@@ -59,7 +59,7 @@ throng_core::params! {
         attention: f32 = 2.0, "s", Limit::from(0.0).up_to(1e6);
         /// Whether the map is known. Others follow those who know it, or a crowd, or try their luck.
         knows: bool = true, "", Limit::from(0.0);
-        /// How far those who do not know the map look for somebody to follow.
+        /// How far those who do not know the map look for an agent to follow.
         follow: f32 = 12.0, "m", Limit::above(0.0).up_to(100.0);
         /// Length of the mean heading from which on a crowd moves alike: 1 where all have one direction.
         coherence: f32 = 0.7, "", Limit::from(0.0).up_to(1.0);
@@ -74,7 +74,7 @@ const INSPECTION_INTERVAL: f32 = 0.3;
 const NEAR: f32 = 1.0;
 /// Nearer than this it is at a stop, m.
 const AT: f32 = 0.1;
-/// Nearer than this to a stop, somebody who minds ground or crowds may go on to the next one, m.
+/// Nearer than this to a stop, an agent that minds ground or crowds may go on to the next one, m.
 const PASSED: f32 = 2.0;
 /// How far ahead a way is looked at for crowds, in cells.
 const LOOK_AHEAD: f32 = 6.0;
@@ -145,21 +145,10 @@ struct Key {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
-    /// It has no way, or has lost it.
+    /// It has no path, or has lost it.
     NoRoute,
     /// Its way is congested.
     Congested,
-}
-
-/// What a row does next.
-#[derive(Clone, Copy, Debug)]
-enum Leg {
-    /// It waits until its time has come, or for good.
-    Stay,
-    /// To where its way ends.
-    End(Vec2),
-    /// Past this place, and on.
-    Through(Vec2),
 }
 
 /// One who knows the map.
@@ -202,8 +191,7 @@ impl Macroscale for MapFieldPlanner {
         let mut maps = self.maps.lock();
         let navigator = self.navigator(view, &mut maps);
         let route = navigator.route(view, row);
-        let (mut aim, next) = (Vec2::ZERO, navigator.planned(view, row));
-        let velocity = next.velocity(view, row, &mut aim);
+        let (velocity, aim) = navigator.planned(view, row).velocity(view, row);
         Intent { velocity, aim, guide: route.guide, leader: route.leader() }
     }
 
@@ -271,7 +259,7 @@ impl MapFieldPlanner {
         Navigator { params, maps, crowd, routes, scratch }
     }
 
-    /// Counts the crowd in steps in which somebody looks at it.
+    /// Counts the crowd in steps in which an agent looks at it.
     fn count_crowd(&mut self, view: View<'_>) {
         let MapFieldPlanner { params, maps, crowd, routes, .. } = self;
         let minds = |params: &MapField| params.congestion.high() > 0.0 || !params.knows;
@@ -289,7 +277,7 @@ impl MapFieldPlanner {
         }
     }
 
-    /// Everybody goes on where it has a way, and notes what it needs where it has none.
+    /// Every agent goes on where it has a way, and notes what it needs where it has none.
     fn follow(&mut self, view: View<'_>, out: &mut Intents) {
         let MapFieldPlanner { params, maps, crowd, routes, scratch, notes, .. } = self;
         let navigator = Navigator { params, maps: maps.get_mut(), crowd, routes, scratch };
@@ -299,13 +287,12 @@ impl MapFieldPlanner {
             let notes = &mut notes[0];
             for (i, aim) in aim.iter_mut().enumerate() {
                 let row = chunk * CHUNK + i;
-                let next = navigator.next(view, row, notes);
-                (vx[i], vy[i]) = next.velocity(view, row, aim).into();
+                navigator.next(view, row, notes).write(view, row, (&mut vx[i], &mut vy[i], aim));
             }
         });
     }
 
-    /// Searches for everybody who has asked, and lets them go on.
+    /// Searches for all agents that have asked, and lets them go on.
     fn answer(&mut self, view: View<'_>, out: &mut Intents) {
         self.unreachable.clear();
         let mut requests: Vec<RouteRequest> =
@@ -335,24 +322,21 @@ impl MapFieldPlanner {
                 if self.routes.of(slot).guide != Guide::Nothing {
                     notes.changes.push((slot, RouteChange::Nothing));
                 }
-                Leg::Stay
+                Leg::Unreachable
             }
             (Some(stops), _) => {
-                let next = match stops[..] {
-                    [stop] => Leg::End(stop),
-                    _ => Leg::Through(stops[0]),
-                };
+                let next = Leg::along(&stops);
                 notes.changes.retain(|(other, _)| *other != slot);
                 notes.changes.push((slot, RouteChange::Stops(stops)));
                 next
             }
         };
-        (out.vx[row], out.vy[row]) = next.velocity(view, row, &mut out.aim[row]).into();
+        next.head(view, row, out);
     }
 }
 
 impl Maps {
-    /// Makes the grids that anybody needs or has needed, once for a map: a resumed run must find those that it had.
+    /// Makes the grids that any agent needs or has needed, once for a map: a resumed run must find those that it had.
     fn learn(&mut self, view: View<'_>, params: &PerCohort<MapField>) {
         let map = Some((view.map_version, view.extent));
         if self.made_for == map && self.made_for_radii == view.radius_classes {
@@ -370,7 +354,7 @@ impl Maps {
         self.grids = radii.into_iter().map(grid).collect();
     }
 
-    /// The grid for bodies of a radius; `None` where nothing is in anybody's way.
+    /// The grid for bodies of a radius; `None` where nothing is in any agent's way.
     fn of(&self, radius: f32) -> Option<&Grid> {
         let class = self.grids.partition_point(|&(class, _)| class < radius);
         self.grids.get(class).map(|(_, grid)| grid)
@@ -399,7 +383,7 @@ impl<'a> Navigator<'a> {
     /// What a row does by its route as it is.
     fn planned(&self, view: View<'_>, row: usize) -> Leg {
         if waits(view, row) {
-            return Leg::Stay;
+            return Leg::Wait;
         }
         let (from, target) = (view.position(row), target(view, row));
         let Some(grid) = self.grid(view, row).filter(|_| target.reach != from) else {
@@ -408,12 +392,11 @@ impl<'a> Navigator<'a> {
         let route = self.route(view, row);
         match (route.guide, route.ahead()) {
             (Guide::Goal, _) => Leg::End(target.aim),
-            (Guide::Stops, [end]) => Leg::End(*end),
-            (Guide::Stops, [stop, ..]) => Leg::Through(*stop),
+            (Guide::Stops, stops) => Leg::along(stops),
             (Guide::Nothing, _) if grid.sees(from, target.reach) => Leg::End(target.aim),
-            (Guide::Nothing | Guide::Stops, _) => Leg::Stay,
+            (Guide::Nothing, _) => Leg::Wait,
             (Guide::Leader | Guide::Crowd | Guide::Chance, _) => {
-                route.stops.first().map_or(Leg::Stay, |&place| Leg::End(place))
+                route.stops.first().map_or(Leg::Wait, |&place| Leg::End(place))
             }
         }
     }
@@ -422,7 +405,7 @@ impl<'a> Navigator<'a> {
     #[inline]
     fn next(&self, view: View<'_>, row: usize, notes: &mut Notes) -> Leg {
         if waits(view, row) {
-            return Leg::Stay;
+            return Leg::Wait;
         }
         let target = target(view, row);
         let Some(grid) = self.grid(view, row).filter(|_| target.reach != view.position(row)) else {
@@ -453,7 +436,7 @@ impl<'a> Navigator<'a> {
                 (Leg::End(target.aim), Some(RouteChange::Goal))
             } else {
                 notes.requests.push(RouteRequest { key: key(view, row, 0.0, 0.0), row, why: Why::NoRoute });
-                (Leg::Stay, None)
+                (Leg::Wait, None)
             };
         }
         let aware = |why: Why| RouteRequest {
@@ -466,7 +449,7 @@ impl<'a> Navigator<'a> {
                 return (Leg::End(target.aim), Some(RouteChange::Goal));
             }
             notes.requests.push(aware(Why::NoRoute));
-            return (Leg::Stay, None);
+            return (Leg::Wait, None);
         };
         if walker.aversion > 0.0
             && due(view, row, walker.params.attention)
@@ -526,7 +509,7 @@ impl<'a> Navigator<'a> {
         ways
     }
 
-    /// The stops of the cheapest ways from some places to wherever a goal can be entered.
+    /// The stops of the cheapest paths from some places to wherever a goal can be entered.
     fn ways(&self, costs: &Costs<'_>, goals: &[DVec2], from: &[Vec2]) -> Vec<Option<Vec<Vec2>>> {
         let grid = costs.grid;
         let entries = entries(goals, grid);
@@ -656,19 +639,5 @@ impl Walker<'_> {
             (Guide::Stops, Some(&place)) => Leg::End(place),
             _ => Leg::End(self.target.aim),
         }
-    }
-}
-
-impl Leg {
-    /// The velocity, and the place that it leads to.
-    #[inline]
-    fn velocity(self, view: View<'_>, row: usize, aim: &mut Vec2) -> Vec2 {
-        let velocity;
-        (velocity, *aim) = match self {
-            Leg::Stay => (Vec2::ZERO, view.position(row)),
-            Leg::End(place) => (to_end(view, row, place), place),
-            Leg::Through(place) => (through(view, row, place), place),
-        };
-        velocity
     }
 }

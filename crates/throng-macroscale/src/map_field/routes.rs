@@ -9,24 +9,24 @@ use glam::{DVec2, Vec2};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Costs of a metre in so many parts.
+/// Parts that the cost of a metre is counted in.
 const PARTS: f64 = 256.0;
 /// The highest cost multiplier of ground and crowd together.
 const DEAREST: f64 = 1e5;
 /// Marks an entry of the goal among the nodes that a way goes on to.
 const ENTRY: u32 = 1 << 31;
-/// A straight way is held against costs in at most so many places.
+/// A straight way is held against costs in at most this many places.
 const MOST_SAMPLES: f64 = 1024.0;
 
 /// Cost multipliers of the ground and the crowd.
 #[derive(Clone, Copy)]
 pub(super) struct Costs<'a> {
     pub grid: &'a Grid,
-    /// The crowd, for whoever minds it.
+    /// The crowd, for agents that mind it.
     pub crowd: Option<Aversion<'a>>,
 }
 
-/// How somebody minds a crowd.
+/// How an agent minds a crowd.
 #[derive(Clone, Copy)]
 pub(super) struct Aversion<'a> {
     pub crowd: &'a CrowdCount,
@@ -73,7 +73,7 @@ impl Costs<'_> {
         (0..samples as usize).map(sample).sum::<f64>() * (length / samples)
     }
 
-    /// As how many metres a way over stops counts.
+    /// As how many metres a path over stops counts.
     pub fn of_way(&self, from: Vec2, stops: &[Vec2]) -> f64 {
         let mut at = from.as_dvec2();
         let mut leg = |stop: &Vec2| {
@@ -94,7 +94,7 @@ pub(super) struct Scratch {
     cost: Vec<u64>,
     /// By node: where the way to the goal goes on.
     onward: Vec<u32>,
-    /// By estimate; among equals whoever is nearer to the end goes first, or all ways around an open square would be tried.
+    /// By estimate; among equals the node nearer to the end goes first, or all paths around an open square would be tried.
     open: BinaryHeap<Reverse<(u64, u64, Node)>>,
 }
 

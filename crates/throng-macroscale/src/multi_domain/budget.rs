@@ -22,11 +22,11 @@ pub(super) struct Share {
 
 /// Expansions between looks at the clock: a quarter of a millisecond or so.
 const SLICE: u64 = 16;
-/// The part of a deadline after which nobody begins anything: what is begun has to be finished.
+/// The part of a deadline after which no agent begins anything: what is begun has to be finished.
 const IN_TIME: f64 = 0.95;
-/// A share is doubled so many times at most.
+/// A share is doubled at most this many times.
 const MOST_DOUBLINGS: u32 = 5;
-/// So many plans a step may be made again because somebody was first.
+/// Plans that may be made again within a step because another agent was first.
 const MOST_AGAIN: u32 = 200;
 
 impl Frame {
@@ -50,7 +50,7 @@ impl Frame {
 
     /// What each of a batch may do, by how often it found nothing. Those who are served first come first, and the last of
     /// them may get little.
-    /// Whoever is the very first gets what it wants: a budget may be smaller than the one search that finds a way.
+    /// The very first gets what it wants: a budget may be smaller than the one search that finds a way.
     pub fn share_out(&mut self, failures: impl Iterator<Item = u32>, params: &MultiDomain) -> Vec<Share> {
         let mut left = if self.deadline.is_some() { u64::MAX } else { self.left };
         let share = |failures: u32| {
@@ -64,7 +64,7 @@ impl Frame {
     }
 
     pub fn spend(&mut self, expansions: u64) {
-        // Whoever is looked at costs something, also where nothing was searched.
+        // To look at an agent costs something, also where nothing was searched.
         self.left = self.left.saturating_sub(expansions.max(1));
     }
 
@@ -76,7 +76,7 @@ impl Frame {
 }
 
 impl Share {
-    /// Whether time is up. Never where expansions count: whoever comes last may get none, but is looked at.
+    /// Whether time is up. Never where expansions count: the last agent may get none, but is looked at.
     pub fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }

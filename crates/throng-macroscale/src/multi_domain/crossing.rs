@@ -12,7 +12,7 @@ use glam::DVec2;
 const SLOTS: [f64; 5] = [0.0, -0.4, 0.4, -0.8, 0.8];
 /// Rides that are looked at: the next ones.
 const DEPARTURES: usize = 3;
-/// Nobody waits longer for a platform, s.
+/// No agent waits longer for a platform, s.
 const LONGEST_WAIT: f64 = 300.0;
 /// Between looks at where it is, s.
 const LOOK: f64 = 0.1;
@@ -80,7 +80,7 @@ impl Trip {
 }
 
 impl Snapshot<'_> {
-    /// Along a way that takes platforms, by the first timetable by which nobody is met.
+    /// Along a way that takes platforms, by the first timetable by which no other agent is met.
     pub fn crossing(
         &self,
         ego: &Ego<'_>,
@@ -96,14 +96,14 @@ impl Snapshot<'_> {
         // A ride that cannot be taken cannot be taken later or slower.
         let mut missed = None;
         choices().find_map(|choice| {
-            let ride = (choice.departure, choice.slot);
-            if missed == Some(ride) || meter.share.is_over() {
+            let departure = (choice.departure, choice.slot);
+            if missed == Some(departure) || meter.share.is_over() {
                 return None;
             }
             meter.spent += 1;
             let mut trip = Trip { path: vec![(self.view.now, ego.at)], leg: 0, choice };
             if self.take_platforms(ego, &mut trip, &stops[..=last_ride]).is_none() {
-                missed = Some(ride);
+                missed = Some(departure);
                 return None;
             }
             self.finish(ego, &mut trip, &stops[last_ride + 1..], ending)?;
@@ -125,10 +125,10 @@ impl Snapshot<'_> {
             let carrier = map.carrier(ego.at, self.view.now).filter(|_| index == 1);
             if let Some(platform) = carrier {
                 self.be_carried(ego, trip, &map.platforms[platform], stops[1])?;
-            } else if let Some(ride) = map.landing(stops[index - 1], stops[index]) {
-                let platform = &map.platforms[ride.platform];
-                let beside = (ride.to - ride.from).normalize_or_zero().perp() * trip.choice.slot;
-                let [from, to] = [ride.from, ride.to].map(|bank| bank + beside * platform.radius);
+            } else if let Some(landing) = map.landing(stops[index - 1], stops[index]) {
+                let platform = &map.platforms[landing.platform];
+                let beside = (landing.to - landing.from).normalize_or_zero().perp() * trip.choice.slot;
+                let [from, to] = [landing.from, landing.to].map(|bank| bank + beside * platform.radius);
                 self.board(ego, trip, platform, map.bank(from)?)?;
                 self.be_carried(ego, trip, platform, map.bank(to)?)?;
             } else if stops.get(index + 1).is_none_or(|&next| map.landing(stops[index], next).is_none()) {
@@ -148,7 +148,7 @@ impl Snapshot<'_> {
         };
         let mut passed = 0;
         let mut was_near = false;
-        let times = self.looks().map(|later| arrival + later);
+        let times = self.sample_times().map(|later| arrival + later);
         let (time, spot) = times.into_iter().find_map(|time| {
             let spot = reach(time);
             passed += usize::from(was_near && spot.is_none());
@@ -163,7 +163,7 @@ impl Snapshot<'_> {
     }
 
     /// When one looks for a platform, s from now on: in whole steps of the simulation, and not for ever.
-    fn looks(&self) -> impl Iterator<Item = f64> {
+    fn sample_times(&self) -> impl Iterator<Item = f64> {
         let between = (LOOK / self.view.tick).ceil().max(1.0) * self.view.tick;
         (0..(LONGEST_WAIT / between) as u32).map(move |look| f64::from(look) * between)
     }
@@ -172,7 +172,7 @@ impl Snapshot<'_> {
     fn be_carried(&self, ego: &Ego<'_>, trip: &mut Trip, platform: &Trajectory, bank: DVec2) -> Option<()> {
         let (begin, at) = trip.last();
         let from = at - platform.place(begin)?;
-        let times = self.looks().map(|later| begin + later);
+        let times = self.sample_times().map(|later| begin + later);
         let (end, to) = times.into_iter().find_map(|time| {
             let spot = nearest(platform, time, bank)?;
             let to = spot - platform.place(time)?;

@@ -1,5 +1,5 @@
-//! How dense it will be where: φ of Σ2, counted from everybody's plans. Beyond its path somebody is expected to follow its way at
-//! its preferred speed, as the paper has it.
+//! How dense it will be where: φ of Σ2, counted from every agent's plans. Beyond its path an agent is expected to follow its way
+//! at its preferred speed, as the paper has it.
 
 use super::MultiDomain;
 use super::domain_map::{DomainMap, DomainMaps};
@@ -40,7 +40,7 @@ pub(super) struct Asker {
 
 /// Time is counted in periods of this length, s.
 const PERIOD: f64 = 4.0;
-/// As far ahead somebody is expected anywhere, s.
+/// As far ahead an agent is expected anywhere, s.
 const AHEAD: f64 = 48.0;
 /// Between looks at a way, m.
 const LOOK: f64 = 2.0;
@@ -97,7 +97,7 @@ impl Crowding {
         }
     }
 
-    /// The density in every polygon when somebody gets there who goes straight.
+    /// The density in every polygon when an agent that goes straight gets there.
     pub fn density(&self, view: View<'_>, asker: Asker) -> Option<Density> {
         let counts = self.classes.get(asker.class)?;
         let phi = |(polygon, &(centre, area)): (usize, &(DVec2, f64))| {
@@ -108,7 +108,7 @@ impl Crowding {
         Some(Density { phi: counts.polygons.iter().enumerate().map(phi).collect() })
     }
 
-    /// Whether somebody will be on a way when one gets there.
+    /// Whether another agent will be on a path when one gets there.
     pub fn is_on(&self, view: View<'_>, ground: &DomainMap, asker: Asker, way: &[DVec2]) -> bool {
         let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return false };
         let Some(counts) = self.classes.get(asker.class) else { return false };
@@ -133,7 +133,7 @@ impl Crowding {
 }
 
 impl Counts {
-    /// Nobody, on some ground.
+    /// No agent, on some mesh.
     fn on(ground: &DomainMap) -> Counts {
         let Some(mesh) = ground.fine.as_ref().map(Terrain::mesh) else { return Counts::default() };
         let polygon = |polygon: usize| {

@@ -56,7 +56,7 @@ pub(super) struct Ego<'a> {
     pub touched: Vec<(u32, f64)>,
 }
 
-/// What somebody wants to do. Others may have to change their plans for it.
+/// What an agent wants to do. Others may have to change their plans for it.
 pub(super) struct Proposal {
     pub request: PlanRequest,
     /// By slot.
@@ -70,7 +70,7 @@ pub(super) struct Meter {
     pub share: Share,
     pub spent: u64,
     took: [f32; 5],
-    /// Where searches looked, by task, if somebody wants to know.
+    /// Where searches looked, by task, if it is asked for.
     seen: Option<[Vec<DVec2>; 5]>,
 }
 
@@ -109,7 +109,7 @@ const COARSE_SLICE: u64 = 250;
 const BETTER: f32 = 0.5;
 /// Expansions without a plan after which a tunnel of the first width is too narrow.
 const PATIENCE: u64 = 120;
-/// Whoever gets no nearer to its goal than this within a horizon has no way on, m.
+/// An agent that gets no nearer to its goal than this within a horizon has no way on, m.
 const NO_PROGRESS: f64 = 0.5;
 /// What walking costs at least: see [`Walk::per_second`].
 const PER_SECOND: f64 = 2.23;
@@ -117,7 +117,7 @@ const PER_SECOND: f64 = 2.23;
 const SPEED_STEPS: f64 = 3.0;
 /// No more times the preferred speed is planned with: speeds are numbered in four bits.
 const MOST_TIMES_PREFERRED: f64 = 4.9;
-/// A goal is aimed at a little within its radius, so that rounding does not keep anybody from arriving.
+/// A goal is aimed at a little within its radius, so that rounding does not keep any agent from arriving.
 const INSIDE: f64 = 0.9;
 /// No goal is smaller, m.
 const LEAST_RADIUS: f64 = 0.02;
@@ -143,7 +143,7 @@ impl<'a> Snapshot<'a> {
         self.drafts.get(&slot).unwrap_or_else(|| self.plans.of(slot))
     }
 
-    /// `None` for whoever does not walk at all.
+    /// `None` for an agent that does not walk at all.
     pub fn ego(&self, row: usize) -> Option<Ego<'a>> {
         let (view, agents) = (self.view, self.view.agents);
         let walks = agents.preferred_speed[row] > 0.0 && agents.max_speed[row] > 0.0;
@@ -190,7 +190,7 @@ impl<'a> Snapshot<'a> {
         let cohort = &view.cohorts[view.agents.cohort[ego.row] as usize];
         let goal = way.last().copied().unwrap_or(ego.at);
         let radius = match &cohort.area {
-            // Whoever stops within it is inside the area.
+            // An agent that stops within it is inside the area.
             Some(area) => {
                 (INSIDE * depth(area, goal)).clamp(LEAST_RADIUS, ego.radius.max(2.0 * LEAST_RADIUS) / 2.0)
             }
@@ -259,9 +259,9 @@ impl<'a> Snapshot<'a> {
         let ending = self.ending(ego, &way);
         let others = Others::default();
         let reach = |ending: &Ending, meter: &mut Meter| {
-            let ride = self.walk_line(ego, &line, ending, others, meter);
-            let ride = ride.or_else(|| self.crossing(ego, &way, ending, others, meter));
-            let found = ride.or_else(|| self.search(ego, &line, ending, inflation, others, meter));
+            let found = self.walk_line(ego, &line, ending, others, meter);
+            let found = found.or_else(|| self.crossing(ego, &way, ending, others, meter));
+            let found = found.or_else(|| self.search(ego, &line, ending, inflation, others, meter));
             // An agent that others keep from being in time comes as soon as it can.
             let late = Ending { window: None, ..*ending };
             let is_late = found.is_none() && ending.window.is_some();
@@ -350,7 +350,7 @@ impl<'a> Snapshot<'a> {
         pieces.sum::<f64>() + left * 2.0 * walk.per_second / ego.preferred.max(0.05)
     }
 
-    /// What becomes of a plan where there is no other: it stays as long as it can be walked. Others rely on it, so nobody
+    /// What becomes of a plan where there is no other: it stays as long as it can be walked. Others rely on it, so no agent
     /// stops here; where it must, the guard sees to that, and warns them.
     pub fn without(&self, row: usize, old: &Plan) -> Plan {
         if old.valid {
@@ -368,7 +368,7 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// Whether a plan keeps clear of everybody as things are, but for some whose plans change with it.
+    /// Whether a plan keeps clear of every agent as things are, but for some whose plans change with it.
     pub fn still_holds(&self, slot: u32, plan: &Plan, but: &[u32]) -> bool {
         let Some(ego) = self.ego(self.rows[slot as usize] as usize) else { return false };
         let mut ignored = Vec::new();
@@ -405,7 +405,7 @@ impl<'a> Snapshot<'a> {
         Some(way[first..].to_vec())
     }
 
-    /// T(Σ2). Where nobody will be on the static way, there is no better one.
+    /// T(Σ2). Where no agent will be on the static path, there is no better one.
     fn dynamic_way(&self, ego: &Ego<'_>, static_way: &[DVec2], meter: &mut Meter) -> Option<Vec<DVec2>> {
         let mesh = ego.map.fine.as_ref().map(Terrain::mesh)?;
         let class = self.maps.class(self.view, ego.row);

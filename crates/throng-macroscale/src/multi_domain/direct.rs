@@ -20,7 +20,7 @@ pub(super) struct Found {
     /// What makes the path, for those who walk on feet.
     pub steps: Vec<Footstep>,
     pub reaches: bool,
-    /// It costs at most so many times the cheapest.
+    /// It costs at most this many times the optimum.
     pub inflation: f32,
     pub width: f32,
 }
@@ -39,7 +39,8 @@ pub(super) struct Others<'a> {
     pub new: &'a [(u32, Trajectory)],
 }
 
-/// How to walk a line: at a share of the best speed, after a while (s), and as far beside it (m) where somebody would be met.
+/// How to walk a line: at a share of the best speed, after a while (s), and as far beside it (m) where another agent would be
+/// met.
 #[derive(Clone, Copy)]
 struct Gait {
     speed: f64,
@@ -65,11 +66,11 @@ static GAITS: LazyLock<Vec<Gait>> = LazyLock::new(|| {
 });
 /// A search is cheaper than more of them.
 const MOST_GAITS: usize = 80;
-/// Whoever steps aside is beside the line from so far before it would meet somebody until so far after, m.
+/// An agent that steps aside is beside the line from so far before it would meet another until so far after, m.
 const ASIDE: [f64; 2] = [1.0, 2.5];
 /// To get there and back takes as far each, m.
 const AWAY: f64 = 1.5;
-/// Nobody walks slower than this along a line, m/s.
+/// No agent walks slower than this along a line, m/s.
 const SLOWEST: f64 = 1e-3;
 /// Pieces of paths that are looked at at a time, s: long ones would look through many squares.
 const PIECE: f64 = 1.0;
@@ -77,7 +78,7 @@ const PIECE: f64 = 1.0;
 const SPANS: [usize; 6] = [32, 16, 8, 4, 2, 1];
 
 impl Snapshot<'_> {
-    /// Along a line in the first way in which nobody is met.
+    /// Along a line in the first way in which no other agent is met.
     pub fn walk_line(
         &self,
         ego: &Ego<'_>,
@@ -91,7 +92,7 @@ impl Snapshot<'_> {
         if !self.is_open(ego, line) {
             return None;
         }
-        // Where somebody is met who does as it likes best.
+        // Where an agent is met that does as it likes best.
         let mut met = 0.0;
         GAITS.iter().find_map(|gait| {
             let speed = best * gait.speed;
@@ -180,7 +181,7 @@ impl Snapshot<'_> {
         (path, true)
     }
 
-    /// When a path meets somebody first, its end included; nobody if it vanishes there.
+    /// When a path meets another agent first, its end included, unless it vanishes there.
     pub fn meeting(
         &self,
         ego: &Ego<'_>,
@@ -206,7 +207,7 @@ impl Snapshot<'_> {
         pieces.chain(rest).find(|passage| self.meets(ego, passage, others)).map(|passage| passage.begin)
     }
 
-    /// Whether somebody is met on a straight piece.
+    /// Whether another agent is met on a straight piece.
     pub fn meets(&self, ego: &Ego<'_>, passage: &Passage, others: Others<'_>) -> bool {
         let exceptions = Exceptions { ignored: others.ignored, touched: &ego.touched };
         // A body that does not count where it was counts where it will be.

@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::{MultiDomain, wide};
 use crate::by_goal::Roadmap as _;
-use crate::domain::grid::{Grid, Layout};
+use crate::domain::grid::{Grid, GridSpec};
 use crate::domain::occupancy::Trajectory;
 use crate::domain::space_time::{Clearance, Ferries, Jump, is_on};
 use crate::heading::{goals, target};
@@ -39,7 +39,7 @@ pub(super) struct DomainMap {
 pub(super) struct DomainMaps {
     made_for: Option<(u64, Option<[Vec2; 2]>)>,
     made_for_radii: Vec<f32>,
-    /// Counts the maps that were seen, for whoever keeps what follows from one.
+    /// Counts the maps that were seen, for what is derived from one.
     pub version: u64,
     all: Vec<DomainMap>,
 }
@@ -48,7 +48,7 @@ pub(super) struct DomainMaps {
 const AROUND: f64 = 10.0;
 /// A grid with more cells is left out.
 const MOST_CELLS: f64 = 4e6;
-/// So many radii somebody who is pressed between walls looks for a place with room.
+/// Within this many radii an agent that is pressed between walls looks for a place with room.
 const REACH: f64 = 64.0;
 
 impl DomainMaps {
@@ -103,13 +103,13 @@ impl DomainMap {
         let walls = view.walls.all();
         let space = Space::new(walls, radius);
         let platforms = platforms(view, space.radius);
-        // Whoever walks on feet steps over gaps, and jumps nowhere.
+        // An agent that walks on feet steps over gaps, and jumps nowhere.
         let links = if view.legs.is_some() { &[] } else { view.links };
         let terrain = |widest: f64| {
             let settings = navmesh::Settings { radius: space.radius, widest, ..Default::default() };
             let mut terrain = Terrain::between_with(walls, settings).ok().filter(|_| !walls.is_empty())?;
-            let rides = landings(&terrain, &platforms).into_iter().map(Landing::link);
-            let links: Vec<navmesh::Link> = links.iter().map(jump).chain(rides).collect();
+            let landings = landings(&terrain, &platforms).into_iter().map(Landing::link);
+            let links: Vec<navmesh::Link> = links.iter().map(jump).chain(landings).collect();
             terrain.set_links(&terrain.mesh().sound(&links)).ok()?;
             Some(terrain)
         };
@@ -131,7 +131,7 @@ impl DomainMap {
         }
     }
 
-    /// T(Σ1): the bends of the shortest way to a row's goal, the goal last. An agent on a platform gets off where it lands next
+    /// T(Σ1): the bends of the shortest path to a row's goal, the goal last. An agent on a platform gets off where it lands next
     /// and there is a way on.
     /// It is told where the search looked.
     pub fn way(
@@ -210,10 +210,10 @@ impl DomainMap {
         if mesh.locate(place).is_some() { None } else { self.room(mesh, place) }
     }
 
-    /// The ride from one place to another, if one leads there. Meshes differ in rounding.
+    /// The landing from one place to another, if one leads there. Meshes differ in rounding.
     pub fn landing(&self, from: DVec2, to: DVec2) -> Option<Landing> {
         let is_same = |a: DVec2, b: DVec2| a.distance_squared(b) < 1e-6;
-        self.landings.iter().find(|ride| is_same(ride.from, from) && is_same(ride.to, to)).copied()
+        self.landings.iter().find(|landing| is_same(landing.from, from) && is_same(landing.to, to)).copied()
     }
 
     /// A place at the edge of the floor, moved onto it.
@@ -279,7 +279,7 @@ impl DomainMap {
     }
 }
 
-/// A ride: from where a platform comes near the floor to where it does next.
+/// A landing: from where a platform comes near the floor to where it does next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Landing {
     pub from: DVec2,
@@ -300,13 +300,13 @@ impl Landing {
 const STEP_OFF: f64 = 1.5;
 /// So far the floor may be from where one would step on, m.
 const BESIDE: f64 = 0.5;
-/// A second on a platform counts as so many metres.
+/// A second on a platform counts as this many metres.
 const RIDE: f64 = 0.7;
 /// A jump takes off as near to a link's beginning as this, m.
 const TAKE_OFF: f64 = 0.4;
 
 fn platforms(view: View<'_>, radius: f64) -> Vec<Trajectory> {
-    // Nobody can stand on what is narrower than itself.
+    // No agent can stand on what is narrower than itself.
     let carriers = view.scripts.iter().filter(|script| script.carries && f64::from(script.radius) > radius);
     let platform = |script: &Mover| Trajectory {
         radius: f64::from(script.radius) - radius,
@@ -363,5 +363,5 @@ fn grid(view: View<'_>, params: &MultiDomain, radius: f32) -> Option<Grid> {
     if !(low.cmplt(high).all() && size.x * size.y <= MOST_CELLS) {
         return None;
     }
-    Grid::between(walls, Layout { low, high, side, radius: radius.into() }).ok()
+    Grid::between(walls, GridSpec { low, high, side, radius: radius.into() }).ok()
 }

@@ -8,11 +8,11 @@ use throng_core::handover::Intents;
 use throng_core::parallel::for_chunks;
 use throng_core::world::View;
 
-/// So long before a jump nobody is turned any more, s: local models see a wall ahead and would brake.
+/// So long before a jump no agent is turned any more, s: local models see a wall ahead and would brake.
 const RUN_UP: f64 = 1.5;
 
 impl Session<'_> {
-    /// The velocity that leads to where the plan is after this step, for everybody. Whoever has no plan stands.
+    /// The velocity that leads to where the plan is after this step, for every agent. One without a plan stands.
     pub(super) fn execute(&self, view: View<'_>, out: &mut Intents) {
         let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.aim[..], &mut out.airborne[..]);
         for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, airborne)| {
@@ -20,7 +20,7 @@ impl Session<'_> {
                 let row = chunk * CHUNK + i;
                 let velocity = self.velocity(view, row);
                 (vx[i], vy[i]) = velocity.into();
-                airborne[i] = self.is_aloft(view, row);
+                airborne[i] = self.is_airborne(view, row);
                 aim[i] = self.aim(view, row);
             }
         });
@@ -32,7 +32,7 @@ impl Session<'_> {
         plan.way.first().map_or(view.position(row), |bend| bend.as_vec2())
     }
 
-    /// Where somebody is after this step.
+    /// Where an agent is after this step.
     fn next(&self, view: View<'_>, row: usize) -> DVec2 {
         let plan = self.plan(view.agents.slot[row]);
         let here = wide(view.position(row));
@@ -43,7 +43,7 @@ impl Session<'_> {
     }
 
     /// Whether the step leads over a jump or up to one, or onto, along or off a platform.
-    fn is_aloft(&self, view: View<'_>, row: usize) -> bool {
+    fn is_airborne(&self, view: View<'_>, row: usize) -> bool {
         let ground = self.known.maps.of(view, row).filter(|ground| ground.leaves_the_floor());
         let here = wide(view.position(row));
         let plan = self.plan(view.agents.slot[row]);

@@ -1,5 +1,5 @@
-//! What nobody could foresee: walls that were not there, agents who are not where they wanted to be. Whoever is touched stands, and
-//! whoever would run into it soon stands too; who would later has time to plan again.
+//! What could not be foreseen: walls that were not there, agents who are not where they wanted to be. An agent that is touched
+//! stands, and one that would run into it soon stands too; one that would later has time to plan again.
 
 use super::plan::Plan;
 use super::{Session, wide};
@@ -7,7 +7,7 @@ use crate::domain::occupancy::Passage;
 use glam::DVec2;
 use throng_core::world::{Status, View};
 
-/// Whoever will meet somebody within this time stands at once, s.
+/// An agent that will meet another within this time stands at once, s.
 const AT_ONCE: f64 = 1.0;
 
 impl Session<'_> {
@@ -71,7 +71,7 @@ impl Session<'_> {
         self.publish(view, view.agents.slot[row], stands);
     }
 
-    /// Tells those who would run into somebody who has stopped, and stops those who would at once. Their rows.
+    /// Tells those that would run into one that has stopped, and stops those who would at once. Their rows.
     fn warn_others(&mut self, view: View<'_>, row: usize) -> Vec<usize> {
         let at = wide(view.position(row));
         let mut stopped = Vec::new();
@@ -94,7 +94,7 @@ impl Session<'_> {
     }
 }
 
-/// When a planned path comes too near to somebody who stands.
+/// When a planned path comes too near to an agent that stands.
 fn first_meeting(view: View<'_>, row: usize, plan: &Plan, at: DVec2, radius: f64) -> Option<f64> {
     if plan.end() <= view.now || view.agents.status[row] == Status::Waiting {
         return None;
@@ -111,7 +111,7 @@ fn first_meeting(view: View<'_>, row: usize, plan: &Plan, at: DVec2, radius: f64
         let length = along.length();
         let share =
             if length > 0.0 { ((at - from).dot(along) / (length * length)).clamp(0.0, 1.0) } else { 0.0 };
-        // Whoever touches already may go away.
+        // An agent that touches already may go away.
         let meets = (from + along * share).distance(at) < reach.min(near - 1e-6);
         let time = passage.end - begin;
         let before = if length > 0.0 { reach * time / length } else { 0.0 };

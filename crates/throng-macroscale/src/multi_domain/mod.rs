@@ -5,27 +5,28 @@
 //! shared out until it is spent (`budget.rs`).
 //!
 //! One rule makes it safe: **at any time the published paths of all agents and movers keep apart for good**, because a path
-//! counts beyond its end, where its owner stands, and whoever publishes another one is held against all others first. What
-//! nobody could foresee (a new wall, a push) breaks the rule for those it touches; these stand until they have another plan,
-//! and whoever would run into them stands too (`guard.rs`).
+//! counts beyond its end, where its owner stands, and a new one is held against all others before it is published. What
+//! could not be foreseen (a new wall, a push) breaks the rule for those it touches; these stand until they have another plan,
+//! and an agent that would run into them stands too (`guard.rs`).
 //!
 //! Deviations, and what the paper leaves open:
 //! - **No search outlives its step.** The paper keeps searches and mends them. Here a search begins anew whenever it is an
 //!   agent's turn, in a tunnel a few metres wide and a horizon long; what stays is its result. So a checkpoint is plain data,
 //!   a resumed run goes on bit by bit, and a plan with an ε above 1 is looked for again with a smaller one.
-//! - **Σ4 plans for a horizon and not to a waypoint.** A waypoint that somebody stands on makes a search run for ever; at a
+//! - **Σ4 plans for a horizon and not to a waypoint.** A waypoint that an agent stands on makes a search run for ever; at a
 //!   horizon there is always a best place to be, if only the one that the agent stands at. What is left of the way from
 //!   there counts into the plan's cost.
-//! - **The line itself is tried first**, at a few even speeds, after a moment, or a step aside where somebody would be met.
+//! - **The line itself is tried first**, at a few even speeds, after a moment, or a step aside where another agent would be met.
 //!   Nothing is cheaper than to walk straight at the best speed, and how much dearer the others are is known, so these plans
 //!   carry a bound like those of a search. Most meetings need no more.
-//! - **A jump is a piece of the line** that is flown at the speed one walks. Whoever has taken off lands before it thinks again.
+//! - **A jump is a piece of the line** that is flown at the speed one walks. An agent that has taken off lands before it thinks
+//!   again.
 //! - **A goal that others want to as well is visited** (`sharing.rs`): a plan leads on to a place beside it.
 //! - **Platforms are taken by timetable** (`crossing.rs`): their paths are known, and a search would try every place to wait at.
 //! - **Σ1 is searched for each agent**, not once for each goal, and **Σ2 on the whole mesh**, without a tunnel around the
-//!   static way: both are a small part of the time, and a way around a crowd may lead through other streets.
+//!   static path: both are a small part of the time, and a way around a crowd may lead through other streets.
 //! - **Paths are pulled taut in space and time**: steps in sixteen directions zigzag.
-//! - **Everybody counts, whatever the direction** (the paper: a foveal angle). The rule above needs it, and an index of space
+//! - **Every agent counts, whatever the direction** (the paper: a foveal angle). The rule above needs it, and an index of space
 //!   and time makes it cheap.
 //! - **An agent in the way of one that is nearer to its goal makes room** (`yielding.rs`), if need be by going back: the
 //!   paper's agents in narrow passages cooperate, and it does not say how.
@@ -72,7 +73,7 @@ use throng_core::parallel;
 use throng_core::world::{Status, View};
 
 throng_core::params! {
-    /// Plans in space and time against everybody's published plans, over four domains from coarse to fine, within a budget for each step.
+    /// Plans in space and time against the published plans of all agents, over four domains from coarse to fine, within a budget for each step.
     pub struct MultiDomain("multi-domain") {
         /// How far ahead agents plan. One for all, as everything here: a cohort's own value does nothing.
         horizon: f32 = 16.0, "s", Limit::above(0.0).up_to(120.0);
@@ -86,9 +87,9 @@ throng_core::params! {
         budget: usize = 1500, "", Limit::from(1.0).up_to(1e9);
         /// Time that all agents together may think in a step of the simulation, in place of the budget. 0: the budget counts. A run with it is not reproducible.
         deadline: f32 = 0.0, "ms", Limit::from(0.0).up_to(60000.0);
-        /// States that one agent may expand at a time; twice as many each time it has found no plan. Whoever is first in a step gets them even beyond the budget.
+        /// States that one agent may expand at a time; twice as many each time it has found no plan. The first agent of a step gets them even beyond the budget.
         share: usize = 400, "", Limit::from(1.0).up_to(1e9);
-        /// How many times the cheapest a first plan may cost.
+        /// How many times the optimum a first plan may cost.
         inflation: f32 = 2.0, "", Limit::from(1.0).up_to(100.0);
         /// Half the width of a tunnel at first.
         width: f32 = 2.5, "m", Limit::above(0.0).up_to(1000.0);
@@ -100,11 +101,11 @@ throng_core::params! {
         crowding: f32 = 1.0, "m2", Limit::from(0.0).up_to(1000.0);
         /// What planned bodies keep between them.
         margin: f32 = 0.02, "m", Limit::from(0.0).up_to(10.0);
-        /// Whoever is further from its plan has lost it.
+        /// An agent that is further from its plan has lost it.
         tolerance: f32 = 0.1, "m", Limit::above(0.0).up_to(10.0);
         /// How far ahead footsteps are planned, where the motion is `footsteps`.
         footing: f32 = 8.0, "s", Limit::from(1.0).up_to(60.0);
-        /// How long somebody has no way on before others are asked to make room.
+        /// How long an agent has no way on before others are asked to make room.
         patience: f32 = 1.0, "s", Limit::from(0.0).up_to(1e6);
     }
 }
@@ -277,7 +278,7 @@ impl<'a> Session<'a> {
         self.drafts.insert(slot, plan);
     }
 
-    /// The ids of those who have no way to their goals, ascending.
+    /// The ids of those who have no path to their goals, ascending.
     fn unreachable(&self, view: View<'_>, ids: &mut Vec<u32>) {
         let agents = view.agents;
         let is_unreachable =
@@ -311,7 +312,7 @@ impl<'a> Session<'a> {
                 frame.spend(proposal.spent);
                 serviced.push(proposal.served);
                 if !self.accept(view, &proposal) && frame.may_try_again() {
-                    // Somebody of the same batch was first: next round.
+                    // Another agent of the same batch was first: next round.
                     waiting.push(proposal.request);
                 }
             }
@@ -320,7 +321,7 @@ impl<'a> Session<'a> {
 
     /// Publishes what was proposed, unless it meets what was published since.
     fn accept(&mut self, view: View<'_>, proposal: &Proposal) -> bool {
-        // Somebody of the same batch has found a place for whoever found nothing itself.
+        // Another agent of the same batch has found a place for one that found nothing itself.
         let is_late = |(slot, plan): &(u32, Plan)| !plan.valid && self.plan(*slot).valid;
         if proposal.plans.iter().any(is_late) {
             return true;

@@ -28,7 +28,7 @@ pub(super) struct Plan {
     pub width: f32,
     /// The goal that the way leads to.
     pub goal: DVec2,
-    /// The path costs at most so many times the cheapest, as far as the search could tell.
+    /// The path costs at most this many times the optimum, as far as the search could tell.
     pub inflation: f32,
     /// When it was last thought about, s.
     pub served: f64,
@@ -40,7 +40,7 @@ pub(super) struct Plan {
     pub failures: u32,
     /// Whether the map has changed since the path was held against it.
     pub needs_validation: bool,
-    /// Whether there was no way to the goal on the map when it was last looked for.
+    /// Whether there was no path to the goal on the map when it was last looked for.
     pub unreachable: bool,
 }
 

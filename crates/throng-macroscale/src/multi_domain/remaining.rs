@@ -13,7 +13,7 @@ pub(super) struct RemainingDistance {
 
 /// What is added where no bend is in sight, m: it would not be a way to go straight to one.
 const OUT_OF_SIGHT: f64 = 2.0;
-/// So many bends ahead count: beyond, nobody gets within a horizon.
+/// Bends ahead that count: no agent gets beyond them within a horizon.
 const MOST_BENDS: usize = 8;
 
 impl RemainingDistance {

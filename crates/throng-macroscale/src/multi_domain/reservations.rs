@@ -59,13 +59,13 @@ impl Reservations {
     pub fn publish(&mut self, view: View<'_>, params: &MultiDomain, row: usize, plan: &Plan) {
         let slot = view.agents.slot[row];
         let radius = f64::from(view.agents.radius[row] + params.margin);
-        let told = if plan.path.is_empty() {
+        let trajectory = if plan.path.is_empty() {
             Trajectory::standing(radius, wide(view.position(row)))
         } else {
             let leaves = view.cohorts[view.agents.cohort[row] as usize].leaves;
             Trajectory { radius, path: plan.path.clone(), stays: !(leaves && plan.reaches) }
         };
-        self.published.publish(self.body(slot), told);
+        self.published.publish(self.body(slot), trajectory);
         self.serials[slot as usize] = Some(plan.serial);
     }
 

@@ -1,6 +1,7 @@
-//! Goals that many want to, and stay at: there is room for one to three within a usual radius. Whoever has been there goes on to a
-//! place beside the ways of those who still come, as people do who get out of a lift. That is part of its plan, so it is known
-//! before, to itself and to others, that the goal becomes free, and when. Whoever finds no such place stays, and looks again.
+//! Goals that many want to, and stay at: there is room for one to three within a usual radius. An agent that has been there goes
+//! on to a place beside the ways of those who still come, as people do who get out of a lift. That is part of its plan, so it is
+//! known before, to itself and to others, that the goal becomes free, and when. An agent that finds no such place stays, and
+//! looks again.
 //!
 //! Weighed and left: only to ask agents that stand there to make room when another one comes (`yielding.rs`; it still happens, but
 //! each has to lose its patience first, and ten people took more than a minute), and to leave the last metre to the local
@@ -15,7 +16,7 @@ use glam::DVec2;
 use throng_core::geom::double::{distance_to_segment, length};
 use throng_core::world::{Status, View};
 
-/// What whoever stays near a goal keeps free for those who still come.
+/// What an agent that stays near a goal keeps free for those who still come.
 #[derive(Default)]
 pub(super) struct Kept {
     lanes: Vec<Lane>,
@@ -23,7 +24,7 @@ pub(super) struct Kept {
     around: Option<(DVec2, f64)>,
 }
 
-/// The way of somebody who still comes.
+/// The way of an agent that still comes.
 struct Lane {
     /// From where it is.
     way: Vec<DVec2>,
@@ -35,15 +36,15 @@ struct Lane {
 
 /// Paths that end as near to a goal are kept free too, m: an agent that makes room for one is not to stand in the way of another.
 const NEARBY: f64 = 4.0;
-/// So many ways are kept free, those of the first to come. All of a crowd from everywhere would leave no place at all.
+/// Paths that are kept free, those of the first to come. All of a crowd from everywhere would leave no place at all.
 const MOST_LANES: usize = 16;
-/// What is left free beside a way, m: nobody walks on a line to the millimetre.
+/// What is left free beside a way, m: no agent walks on a line to the millimetre.
 const BESIDE: f64 = 0.1;
-/// Around a goal so many times the distance of two bodies is kept free: one comes while another one leaves.
+/// Around a goal this many times the distance of two bodies is kept free: one comes while another one leaves.
 const TO_PASS: f64 = 2.0;
 
 impl Kept {
-    /// Whether whoever stands at a place is in nobody's way.
+    /// Whether an agent that stands at a place is in no other's way.
     pub fn is_free(&self, at: DVec2) -> bool {
         self.lanes.iter().all(|lane| lane.is_beside(at))
             && self.around.is_none_or(|(goal, within)| goal.distance(at) >= within)
@@ -102,7 +103,7 @@ fn cell(place: DVec2) -> [i32; 2] {
 }
 
 impl Session<'_> {
-    /// Whether somebody who has arrived stands where another one wants to, and shares its goal. Whoever has one of its own
+    /// Whether an agent that has arrived stands where another one wants to, and shares its goal. One that has its own
     /// may stand at the rim of it.
     pub(super) fn is_in_the_way(&self, view: View<'_>, row: usize) -> bool {
         let agents = view.agents;
@@ -117,7 +118,7 @@ impl Session<'_> {
 }
 
 impl Snapshot<'_> {
-    /// What others need who come to a goal; nothing where nobody does.
+    /// What others need that come to a goal; nothing where none does.
     fn kept(&self, ego: &Ego<'_>, goal: DVec2) -> Kept {
         let comes = |&row: &usize| {
             let plan = self.plan(self.view.agents.slot[row]);
@@ -155,7 +156,7 @@ impl Snapshot<'_> {
         meter: &mut Meter,
         plan: impl Fn(&Ending, &mut Meter) -> Option<Found>,
     ) -> Option<Found> {
-        // Nobody who walks on feet leaves its line: beside it there may be no ground.
+        // No agent that walks on feet leaves its line: beside it there may be no ground.
         let may_leave = !ending.leaves && self.view.legs.is_none();
         let kept = if may_leave { self.kept(ego, ending.goal) } else { Kept::default() };
         if kept.around.is_none() {
@@ -179,7 +180,7 @@ impl Snapshot<'_> {
             return Some(found);
         }
         let end = *found.path.last()?;
-        // Those who have to make room for the way there do, and nobody else.
+        // Those that have to make room for the path there do, and no others.
         let asked =
             self.marked(&self.met_by(&self.reservation(ego, found.path.clone(), false), others.ignored));
         let on = self.leave(ego, end, &kept, Others { ignored: &asked, ..others }, meter)?;
@@ -187,7 +188,7 @@ impl Snapshot<'_> {
         Some(Found { path, ..found })
     }
 
-    /// From a place and time to where one is in nobody's way; at least not at the goal.
+    /// From a place and time to where one is in no other's way; at least not at the goal.
     fn leave(
         &self,
         ego: &Ego<'_>,
@@ -200,12 +201,12 @@ impl Snapshot<'_> {
         beside.or_else(|| self.refuge(ego, from, others, &kept.without_ways(), meter))
     }
 
-    /// Whether somebody has arrived, and is not on feet, which have to be led.
+    /// Whether an agent has arrived, and is not on feet, which have to be led.
     pub fn has_arrived(&self, row: usize) -> bool {
         self.view.agents.status[row] == Status::Arrived && self.view.legs.is_none()
     }
 
-    /// What somebody does who has arrived: it makes room for those who come, or stays if nobody does. Those who stand around
+    /// What an agent does that has arrived: it makes room for those that come, or stays if none does. Those who stand around
     /// it let it out first.
     pub fn stay(&self, ego: &Ego<'_>, old: &Plan, meter: &mut Meter) -> Vec<(u32, Plan)> {
         let kept = self.kept(ego, ego.at);
@@ -222,7 +223,7 @@ impl Snapshot<'_> {
         let_out.unwrap_or_else(|| vec![(ego.slot, self.without(ego.row, old))])
     }
 
-    /// The rows of all others who walk, and can be asked to do something else: nobody who gets to its goal as it is.
+    /// The rows of all others who walk, and can be asked to do something else: none that gets to its goal as it is.
     fn walking(&self, ego: &Ego<'_>) -> Vec<usize> {
         let agents = self.view.agents;
         let walks = |&row: &usize| {

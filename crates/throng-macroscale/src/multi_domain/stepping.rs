@@ -12,7 +12,7 @@ use super::remaining::RemainingDistance;
 use super::tasks::Task;
 use super::window::Ending;
 use crate::domain::Placed;
-use crate::domain::footstep::{Errand, Footstepping, Ground, Replayed, Start, Stride, Walker};
+use crate::domain::footstep::{Errand, Footstepping, Replayed, Start, Stride, Surroundings, Walker};
 use crate::domain::space_time::Exceptions;
 use crate::search::{Aim, Budget, Reversed, Settings, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
@@ -20,7 +20,7 @@ use throng_core::world::{Footstep, Legs, ON_TIME};
 
 /// Expansions without a plan after which a tunnel is too narrow.
 const PATIENCE: u64 = 200;
-/// A tunnel is doubled so many times at most because there was no way on.
+/// A tunnel is doubled at most this many times because there was no way on.
 const MOST_DOUBLINGS: u32 = 3;
 
 /// What an agent is in the middle of when it plans: the steps that it will still take, and where these lead.
@@ -75,7 +75,7 @@ impl Snapshot<'_> {
         let planned = || plan.steps.iter().find(|step| (step.begin - now).abs() < ON_TIME).copied();
         let taken = gait.step.or_else(|| planned().filter(|_| plan.valid));
         let Some(step) = taken else {
-            // Somebody who walks without a plan is not told where its next foot goes.
+            // An agent that walks without a plan is not told where its next foot goes.
             return ended
                 .is_none()
                 .then(|| Footing { steps: Vec::new(), start: Start::standing(next, ego.at, &gait) });
@@ -113,7 +113,7 @@ impl Snapshot<'_> {
         errand: Errand<'b>,
     ) -> Footstepping<'b> {
         let walk = self.walk(ego);
-        let ground = Ground {
+        let surroundings = Surroundings {
             legs,
             gaps: self.view.gaps,
             clearance: &ego.map.clearance,
@@ -128,7 +128,7 @@ impl Snapshot<'_> {
             per_change_squared: walk.per_change_squared,
             tick: self.view.tick,
         };
-        Footstepping::new(ground, walker, start, errand)
+        Footstepping::new(surroundings, walker, start, errand)
     }
 
     /// τ(Σ5, Π(Σ4), t_w): around the path of Σ4, and wider where there was no way on.

@@ -47,7 +47,7 @@ impl Task {
 pub enum Event {
     /// It has no plan that it can walk: it begins, it was pushed, its goal is another one, or a wall is in the way.
     Invalid,
-    /// Somebody will be in its way who was not expected there.
+    /// Another agent will be in its way that was not expected there.
     Agent,
     /// Its plan ends soon and not at the goal.
     Ending,
@@ -75,24 +75,25 @@ pub(super) struct PlanRequest {
     ahead: f64,
 }
 
-/// A plan that costs at most so many times the cheapest is not worth a search.
+/// A plan that costs at most this many times the optimum is not worth a search.
 const GOOD_ENOUGH: f32 = 1.1;
 /// Time between searches for a better plan, s.
 const REPLAN_INTERVAL: f64 = 1.0;
-/// Whoever found no plan waits so long before the next try, s, and each time twice as long.
+/// An agent that found no plan waits so long before the next try, s, and each time twice as long.
 const RETRY: f64 = 0.1;
 const MOST_RETRY: f64 = 2.0;
 /// Whose ways differ by less have as far to go, m: rounding decides nothing.
 const ABREAST: f64 = 0.1;
-/// So many plans are made at a time, on as many threads as there are: not more, because those of one batch do not know of one
+/// Plans that are made at a time, on as many threads as there are: not more, because those of one batch do not know of one
 /// another and the later ones may have to be made again. Fixed, so that no result depends on the number of threads.
 const BATCH: usize = 8;
-/// Whoever is as near to somebody without a plan waits for it, m.
+/// An agent that is as near to another without a plan waits for it, m.
 const CLOSE: f32 = 3.0;
 
 impl Session<'_> {
     /// All requests, the most urgent first. Ties go to who is nearest to its goal, then to who is ahead:
-    /// whoever comes behind would go around those who have no plan yet. Nobody's number or row decides before what it does.
+    /// an agent that comes behind would go around those who have no plan yet. No agent's number or row decides before what it
+    /// does.
     pub(super) fn requests(&self, view: View<'_>) -> Vec<PlanRequest> {
         let mut requests: Vec<PlanRequest> =
             (0..view.agents.len()).filter_map(|row| self.request(view, row)).collect();
@@ -131,15 +132,15 @@ impl Session<'_> {
         Some(PlanRequest { row, id, slot, event, failures: plan.failures, priority, due, left, ahead })
     }
 
-    /// Whether it is time for somebody who has arrived to look for another place.
+    /// Whether it is time for an agent that has arrived to look for another place.
     fn makes_room(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
         let stands = plan.end() <= view.now && view.now - plan.served >= REPLAN_INTERVAL - 1e-9;
         stands && view.legs.is_none() && self.is_in_the_way(view, row)
     }
 }
 
-/// How many of those who wait, from the end, think at the same time. Whoever is close to another one who has no plan would
-/// take it for somebody who stands, and go around it.
+/// How many of those who wait, from the end, think at the same time. An agent that is close to another without a plan would
+/// take it for one that stands, and go around it.
 pub(super) fn batch(view: View<'_>, waiting: &[PlanRequest]) -> usize {
     let is_close = |a: &PlanRequest, b: &PlanRequest| {
         b.event == Event::Invalid && view.position(a.row).distance(view.position(b.row)) < CLOSE
@@ -151,7 +152,7 @@ pub(super) fn batch(view: View<'_>, waiting: &[PlanRequest]) -> usize {
         .unwrap_or(next().count())
 }
 
-/// What is left of somebody's way, m.
+/// What is left of an agent's way, m.
 pub(super) fn left(view: View<'_>, row: usize, plan: &Plan) -> f64 {
     let from = wide(view.position(row));
     let first = plan.way.first().map_or(from.distance(wide(view.goal(row))), |bend| bend.distance(from));
@@ -173,7 +174,7 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
     }
     let is_blocked = plan.blocked < f64::INFINITY;
     let renew = if view.legs.is_some() { params.renew.min(params.footing / 2.0) } else { params.renew };
-    // Steps are planned for less time, and whoever stands before a river would think about it all the time.
+    // Steps are planned for less time, and an agent that stands before a river would think about it all the time.
     let may_rest = is_blocked || view.legs.is_some();
     if !plan.reaches
         && plan.end() - view.now < f64::from(renew)

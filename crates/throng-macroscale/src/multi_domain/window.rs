@@ -20,9 +20,9 @@ pub(super) struct Ending {
     pub goal_radius: f64,
     /// From when to when one should arrive, s.
     pub window: Option<(f64, f64)>,
-    /// Whether one vanishes at the goal, so that nobody can be in the way there afterwards.
+    /// Whether one vanishes at the goal, so that no agent can be in the way there afterwards.
     pub leaves: bool,
-    /// Whoever ends a plan must be able to stand there until then, s.
+    /// An agent must be able to stand at the end of its plan until then, s.
     pub rest_until: f64,
 }
 

@@ -1,6 +1,6 @@
-//! How agents get out of one another's way. T(Σ3) leads around those who stand. Where there is no way on, whoever is nearest to its
-//! goal plans as if those who are further from theirs were not there, and these look for a place to let it by, going back if
-//! need be. All of it is published at once, or nothing.
+//! How agents get out of one another's way. T(Σ3) leads around those who stand. Where there is no way on, the agent that is
+//! nearest to its goal plans as if those who are further from theirs were not there, and these look for a place to let it by,
+//! going back if need be. All of it is published at once, or nothing.
 
 use super::deliberation::{Ego, Meter, Snapshot, improve};
 use super::direct::{Found, Others, Path};
@@ -19,9 +19,9 @@ use std::collections::BinaryHeap;
 use throng_core::geom::double::distance_to_segment;
 use throng_core::world::Status;
 
-/// So many can be asked to make room at a time.
+/// Agents that can be asked to make room at a time.
 const MOST_ASKED: usize = 8;
-/// Cells that are looked at for a place to let somebody by.
+/// Cells that are looked at for a place to let another agent by.
 const MOST_CELLS: u64 = 6_000;
 /// Of them, between looks at the clock.
 const CELLS_BETWEEN_LOOKS: u64 = 64;
@@ -111,7 +111,7 @@ impl Snapshot<'_> {
         Some(line)
     }
 
-    /// Whether somebody can be asked to make room for another: whoever has further to go, and whoever has arrived.
+    /// Whether an agent can be asked to make room for another: one that has further to go, or that has arrived.
     fn gives_way(&self, row: usize, to: &Ego<'_>, to_left: f64) -> bool {
         let agents = self.view.agents;
         let plan = self.plan(agents.slot[row]);
@@ -148,7 +148,7 @@ impl Snapshot<'_> {
         self.with_room_made(ego, self.with(plan, found), stays, &yielding, meter)
     }
 
-    /// A plan, and those of all who make room for it. `None` where somebody cannot.
+    /// A plan, and those of all who make room for it. `None` where one of them cannot.
     pub fn with_room_made(
         &self,
         ego: &Ego<'_>,
@@ -180,7 +180,7 @@ impl Snapshot<'_> {
         Some(plans)
     }
 
-    /// Where somebody goes who is asked to make room: it troubles nobody else if it can help it.
+    /// Where an agent goes that is asked to make room: it troubles no other if it can help it.
     fn asked_aside(
         &self,
         ego: &Ego<'_>,
@@ -229,8 +229,8 @@ impl Snapshot<'_> {
 
     /// The rows of those among some whose published paths a new one meets.
     pub fn met_by(&self, new: &Trajectory, among: &[bool]) -> Vec<usize> {
-        let meets = |told: &Trajectory| {
-            let reach = new.radius + told.radius - f64::from(self.params.margin);
+        let meets = |other: &Trajectory| {
+            let reach = new.radius + other.radius - f64::from(self.params.margin);
             let rest = new.path.last().filter(|_| new.stays).map(|&(begin, at)| Passage {
                 from: at,
                 to: at,
@@ -245,7 +245,7 @@ impl Snapshot<'_> {
             });
             pieces
                 .chain(rest)
-                .any(|passage| told.nearest(&passage) < reach + crate::domain::space_time::APART)
+                .any(|passage| other.nearest(&passage) < reach + crate::domain::space_time::APART)
         };
         let bodies = (0..among.len() as u32).filter(|&body| among[body as usize]);
         let met = bodies.filter(|&body| self.reservations.published.get(body).is_some_and(meets));
@@ -260,8 +260,8 @@ impl Snapshot<'_> {
         rows
     }
 
-    /// The path from a place and time to the nearest place where one can stand and lets everybody by and something free, as
-    /// early as one can get there. Whoever flees is never better off later, so one time for each cell is enough.
+    /// The path from a place and time to the nearest place where one can stand and lets all others by and something free, as
+    /// early as one can get there. An agent that flees is never better off later, so one time for each cell is enough.
     pub fn refuge(
         &self,
         ego: &Ego<'_>,
@@ -290,7 +290,7 @@ impl Snapshot<'_> {
         if can_begin(start) {
             edges.push((start, 0.0));
         } else {
-            // The middle of its cell may be nearer to somebody whom it touches.
+            // The middle of its cell may be nearer to an agent that it touches.
             grid.successors(start, &mut edges);
             edges.retain(|edge| ego.map.sees(from, grid.place(edge.0)) && can_begin(edge.0));
         }

@@ -38,7 +38,7 @@ pub(super) struct Beyond {
 }
 
 impl Cone {
-    /// All that somebody in a polygon sees through one of its sides; `None` through walls.
+    /// All that an agent in a polygon sees through one of its sides; `None` through walls.
     pub fn through(mesh: &Mesh, root: DVec2, side: u32) -> Option<Beyond> {
         let twin = mesh.twin[side as usize];
         let limit = |vertex: u32| Limit { at: mesh.vertex[vertex as usize], vertex };

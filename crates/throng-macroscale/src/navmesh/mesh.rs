@@ -14,7 +14,7 @@ use std::ops::Range;
 pub struct Mesh {
     origin: DVec2,
     pub(crate) vertex: Vec<DVec2>,
-    /// Whether a shortest way can bend at a vertex: the walls there leave more than half a turn free.
+    /// Whether a shortest path can bend at a vertex: the walls there leave more than half a turn free.
     pub(super) bends: Vec<bool>,
     /// The first side of every polygon, and the number of sides.
     pub(crate) first: Vec<u32>,
@@ -28,7 +28,7 @@ pub struct Mesh {
     pub(crate) next: Vec<u32>,
     /// Polygons of one number can be reached from one another without links.
     island: Vec<u32>,
-    /// Whether a polygon has one open side at most: nobody has to go through it.
+    /// Whether a polygon has one open side at most: no path has to go through it.
     pub(super) dead_end: Vec<bool>,
     /// What counts as touching, m.
     pub(super) tolerance: f64,
@@ -63,7 +63,7 @@ pub(super) struct Loops {
     pub vertex: Vec<DVec2>,
     pub first: Vec<u32>,
     pub from: Vec<u32>,
-    /// So many polygons at the end reach far around all others.
+    /// Number of polygons at the end that reach far around all others.
     pub around: usize,
 }
 

@@ -4,8 +4,8 @@
 //!
 //! - [`Terrain`] is a map that can change; it cuts the space that is free for bodies of one radius into convex polygons.
 //! - [`Mesh`] is what comes out: flat arrays that searches read.
-//! - [`Search`] finds the shortest way from one place to another, [`PathTree`] those from everywhere to one goal.
-//! - [`Navmesh`] is the macroscale model: every agent heads for the next bend of its shortest way.
+//! - [`Search`] finds the shortest path from one place to another, [`PathTree`] those from everywhere to one goal.
+//! - [`Navmesh`] is the macroscale model: every agent heads for the next bend of its shortest path.
 //!
 //! Deviations:
 //! - The paper walks from middle to middle of triangles and takes its mesh from Recast. Here a way is the shortest that
@@ -33,7 +33,7 @@ pub(crate) use model::{FreeSpace, path};
 pub use model::{Navmesh, NavmeshPlanner};
 pub use path_tree::{Heading, PathTree};
 pub use search::{FoundPath, Search, Stop};
-pub use terrain::{Ground, ObstacleId, Polygon, Settings, Terrain};
+pub use terrain::{Geometry, ObstacleId, Polygon, Settings, Terrain};
 
 use glam::DVec2;
 
@@ -62,7 +62,7 @@ pub enum MeshError {
         /// m.
         radius: f64,
     },
-    /// Nobody can be anywhere.
+    /// No place is walkable.
     #[error(
         "nothing is left to walk on: the walkable area is empty, or obstacles and the radius cover all of it"
     )]
@@ -86,7 +86,7 @@ pub enum MeshError {
         number: u32,
     },
     /// A link that begins or ends nowhere.
-    #[error("link {index} has an end at ({x}, {y}), where nobody can be")]
+    #[error("link {index} has an end at ({x}, {y}), where no agent can be")]
     Link {
         /// Its place in the list.
         index: usize,

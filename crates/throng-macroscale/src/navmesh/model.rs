@@ -1,4 +1,4 @@
-//! The macroscale model: every agent heads for the next bend of its shortest way on the mesh.
+//! The macroscale model: every agent heads for the next bend of its shortest path on the mesh.
 
 use super::Search;
 use super::mesh::Mesh;
@@ -15,7 +15,7 @@ use throng_core::space::Wall;
 use throng_core::world::View;
 
 throng_core::params! {
-    /// Around obstacles on the shortest way that the body fits through, on a navigation mesh: for large maps and crowds.
+    /// Around obstacles on the shortest path that the body fits through, on a navigation mesh: for large maps and crowds.
     pub struct Navmesh("navmesh") {
     }
 }
@@ -61,7 +61,7 @@ impl Macroscale for NavmeshPlanner {
 #[derive(Debug)]
 pub(crate) struct FreeSpace {
     space: Space,
-    /// Missing where walls are further away than a mesh reaches: then nobody knows a way.
+    /// Missing where walls are further away than a mesh reaches: then no path is known.
     terrain: Option<Terrain>,
     /// No polygon is wider, m.
     widest: f64,
@@ -75,9 +75,9 @@ pub(crate) struct Tree {
     pressed: Vec<(DVec2, DVec2)>,
 }
 
-/// So many radii somebody who is pressed between walls looks for a place with room.
+/// Within this many radii an agent that is pressed between walls looks for a place with room.
 const REACH: f64 = 64.0;
-/// Whoever is within this share of the radius of a bend has rounded it, and of the mesh is in it.
+/// An agent that is within this share of the radius of a bend has rounded it, and of the mesh is in it.
 const NEAR: f64 = 0.01;
 /// Roughly what a tree remembers for each polygon.
 const WINDOWS_OF_A_POLYGON: usize = 6;

@@ -1,6 +1,6 @@
-//! # The shortest ways from everywhere to one goal
+//! # The shortest paths from everywhere to one goal
 //! The same look through sides as in [`super::Search`], from the goal backwards and without an end: for every polygon it
-//! leaves what the goal and the bends on the way to it see of it. Whoever stands in the polygon then asks these few, and
+//! leaves what the goal and the bends on the way to it see of it. An agent that stands in the polygon then asks these few, and
 //! no search is needed for each agent in each step.
 //!
 //! Parts of sides are looked behind in the order of their distance to the goal, and not at all where another root is
@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use throng_core::geom::double::distance_to_segment;
 
-/// The shortest ways from everywhere to the nearest of some goals.
+/// The shortest paths from everywhere to the nearest of some goals.
 #[derive(Clone, Debug, Default)]
 pub struct PathTree {
     goals: Vec<DVec2>,
@@ -41,14 +41,14 @@ struct Window {
     number: u32,
 }
 
-/// The beginning of a shortest way.
+/// The beginning of a shortest path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heading {
     /// The first bend, or the goal.
     pub toward: DVec2,
     /// Whether that is the goal.
     pub ends: bool,
-    /// Length of the whole way, m.
+    /// Length of the whole path, m.
     pub length: f64,
     number: u32,
 }
@@ -79,7 +79,7 @@ impl PathTree {
         self.goals.is_empty()
     }
 
-    /// Where to go from a place of the mesh; `None` where there is no way. Whoever is as near as `near` to a bend has
+    /// Where to go from a place of the mesh; `None` where there is no path. An agent that is as near as `near` to a bend has
     /// rounded it.
     #[inline]
     pub fn heading(&self, mesh: &Mesh, place: DVec2, near: f64) -> Option<Heading> {
@@ -100,7 +100,7 @@ impl PathTree {
         })
     }
 
-    /// The whole way from a place of the mesh.
+    /// The whole path from a place of the mesh.
     pub fn route(&self, mesh: &Mesh, from: DVec2) -> Option<Vec<DVec2>> {
         let first = self.heading(mesh, from, 0.0)?;
         let mut route = vec![from, first.toward];
@@ -301,7 +301,7 @@ impl<'a> Spread<'a> {
                 return self.push(&beyond, part.length, part.root);
             }
             let length = part.length + part.cone.root.distance(beyond.cone.root);
-            // Equal ways differ by rounding, and each may lead to another part of what is seen from the bend.
+            // Equal paths differ by rounding, and each may lead to another part of what is seen from the bend.
             if length <= self.length[beyond.bend as usize] + mesh.tolerance {
                 self.push(&beyond, length, beyond.bend);
             }

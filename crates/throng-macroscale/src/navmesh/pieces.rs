@@ -2,9 +2,9 @@
 //!
 //! A place is blocked where the pieces around it wind around it more than zero times. So pieces may overlap as they like:
 //! a wall is a rectangle, a corner that sticks out is the polygon around its arc, an obstacle is its ring, and what is
-//! joined only where somebody asks is joined exactly. Weighed: an offset of whole polygons (one operation, but it cannot
+//! joined only where it is asked for is joined exactly. Weighed: an offset of whole polygons (one operation, but it cannot
 //! be had for a part of the map) and one mesh for all radii with the width of every passage (Kallmann 2010: one mesh
-//! instead of one for each class of radii, but a shortest way then has to find out which passages it fits through on
+//! instead of one for each class of radii, but a shortest path then has to find out which passages it fits through on
 //! each of its tangents; few radii and cheap meshes make that the dearer choice).
 
 use super::raster::{Point, Raster, Rect, Ring};
@@ -34,9 +34,9 @@ const WIDEST_TURN: f64 = 0.9238;
 const WIDEST_TURN_OF_POINTS: f64 = -1e-9;
 /// Radius below which a body is a point, m.
 const POINT: f64 = 1e-3;
-/// So many grid lines wide is half of an open wall for a body without a radius: more than what a mesh takes for touching.
+/// Half the width of an open wall, in grid lines, for a body without a radius: more than what a mesh takes for touching.
 const THIN: f64 = 2048.0;
-/// So many grid lines a wall's rectangle is longer than the wall, because rounding must not leave cracks between two.
+/// How much longer than the wall its rectangle is, in grid lines, because rounding must not leave cracks between two.
 const LAP: f64 = 4.0;
 
 /// Adds what lies within a radius of walls, on their free sides.

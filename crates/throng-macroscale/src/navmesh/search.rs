@@ -1,7 +1,7 @@
-//! # The shortest way from one place to another (Polyanya: Cui, Harabor & Grastien 2017)
+//! # The shortest path from one place to another (Polyanya: Cui, Harabor & Grastien 2017)
 //! A search over what can be seen: a node is a root, from where one looks, and the part of a polygon's side that is seen
 //! from it. Behind a side one sees further sides, or bends around its ends. Ordered by the length of the way to the root
-//! and from there through the part to the goal, it finds the shortest way without any graph of what sees what.
+//! and from there through the part to the goal, it finds the shortest path without any graph of what sees what.
 //!
 //! Deviations: ties go to the node that was found last, which walks straight ahead where all is equally good; and links
 //! lead from any place in a polygon to any other, as the goal does.
@@ -12,12 +12,12 @@ use glam::DVec2;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Finds shortest ways, with memory that is kept from one to the next.
+/// Finds shortest paths, with memory that is kept from one to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
     nodes: Vec<Node>,
     open: BinaryHeap<Entry>,
-    /// The shortest way to each vertex that a way has bent at, and to the end of each link, if it was in this search.
+    /// The shortest path to each vertex that a way has bent at, and to the end of each link, if it was in this search.
     bent: Vec<(u32, f64)>,
     round: u32,
     expanded: usize,
@@ -83,7 +83,7 @@ enum Kind {
 }
 
 impl Search {
-    /// The shortest way between two places; `None` where there is none or one of them is not in the mesh.
+    /// The shortest path between two places; `None` where there is none or one of them is not in the mesh.
     pub fn find(&mut self, mesh: &Mesh, from: DVec2, to: DVec2) -> Option<FoundPath<'_>> {
         let (start, goal) = (from - mesh.origin(), to - mesh.origin());
         let (here, there) = (mesh.locate_local(start)?, mesh.locate_local(goal)?);
@@ -174,7 +174,7 @@ impl Search {
         self.touched.truncate(first);
     }
 
-    /// Lists the polygons that meet where a place is: several where it is on a side or a vertex. Whoever looked through the
+    /// Lists the polygons that meet where a place is: several where it is on a side or a vertex. A search that looked through the
     /// sides there instead would look around the vertex for ever.
     fn find_touched(&mut self, mesh: &Mesh, at: DVec2, polygon: u32) {
         let first = self.touched.len();
@@ -271,7 +271,7 @@ impl Search {
         round == self.round && known <= way
     }
 
-    /// Notes a way to a root; says whether it is as short as any. Equal ways differ by rounding, and each of them may
+    /// Notes a way to a root; says whether it is as short as any. Equal paths differ by rounding, and each of them may
     /// lead to another part of what is seen from the root.
     #[inline]
     fn improves(&mut self, root: u32, way: f64, tolerance: f64) -> bool {

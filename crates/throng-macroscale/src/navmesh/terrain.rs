@@ -14,10 +14,10 @@ pub type Polygon = Vec<Vec<DVec2>>;
 
 /// A map: where one can walk, and what stands in the way. Everything may overlap, touch and cross.
 #[derive(Clone, Debug, Default)]
-pub struct Ground {
+pub struct Geometry {
     /// Where one can walk. Where it is empty, everywhere.
     pub walkable: Vec<Polygon>,
-    /// Rings that nobody can be inside of.
+    /// Rings that are not walkable inside.
     pub obstacles: Vec<Vec<DVec2>>,
     /// Walls with free space on both sides.
     pub walls: Vec<[DVec2; 2]>,
@@ -28,7 +28,7 @@ pub struct Ground {
 pub struct Settings {
     /// Radius of the bodies, m. Default 0. At least 0.
     pub radius: f64,
-    /// Whether the map is cut into tiles, so that edits are cheap. Default true. Without, ways are found sooner, because
+    /// Whether the map is cut into tiles, so that edits are cheap. Default true. Without, paths are found sooner, because
     /// nothing but walls makes polygons smaller, and every edit makes all anew.
     pub tiles: bool,
     /// No polygon is wider than this, m: tiles of this side. Default infinite. Above 0.
@@ -62,7 +62,7 @@ pub struct Terrain {
 const CORNERS_IN_A_TILE: usize = 256;
 /// Fewer tiles than these are not worth their borders.
 const FEWEST_TILES: usize = 4;
-/// Tiles are no smaller than makes so many of them a side, whatever the settings: seconds, and not minutes, on a map of a
+/// Tiles are no smaller than makes this many of them a side, whatever the settings: seconds, and not minutes, on a map of a
 /// thousand kilometres.
 const MOST_TILES_A_SIDE: i64 = 1 << 8;
 /// The least radius of a body in a world, m: points would slip between walls that touch.
@@ -70,23 +70,23 @@ const LEAST_RADIUS: f64 = 1e-5;
 
 impl Terrain {
     /// The free space of a map.
-    pub fn new(ground: &Ground, settings: Settings) -> Result<Terrain, MeshError> {
-        let (low, high) = bounds(ground)?;
+    pub fn new(geometry: &Geometry, settings: Settings) -> Result<Terrain, MeshError> {
+        let (low, high) = bounds(geometry)?;
         if !(settings.radius.is_finite() && settings.radius >= 0.0) {
             return Err(MeshError::Radius { radius: settings.radius });
         }
-        let free_outside = ground.walkable.is_empty();
+        let free_outside = geometry.walkable.is_empty();
         let around = settings.radius + if free_outside { FAR / 64.0 } else { 0.0 };
         let raster = Raster::around(low - around, high + around);
-        let mut base = walkable_pieces(&raster, &ground.walkable, settings.radius);
+        let mut base = walkable_pieces(&raster, &geometry.walkable, settings.radius);
         if !free_outside && base.is_empty() {
             return Err(MeshError::NoGround);
         }
         let open = |&[a, b]: &[DVec2; 2]| Segment { a, b, two_sided: true };
-        let walls: Vec<Segment> = ground.walls.iter().map(open).collect();
+        let walls: Vec<Segment> = geometry.walls.iter().map(open).collect();
         grow(&raster, &walls, settings.radius, &mut base);
         let obstacle = |ring: &Vec<DVec2>| Some(obstacle_pieces(&raster, ring, settings.radius));
-        let obstacles = ground.obstacles.iter().map(obstacle).collect();
+        let obstacles = geometry.obstacles.iter().map(obstacle).collect();
         let terrain = Terrain::of_pieces(raster, settings, free_outside, base, obstacles)?;
         if terrain.mesh.polygons() == 0 { Err(MeshError::NoGround) } else { Ok(terrain) }
     }
@@ -135,7 +135,7 @@ impl Terrain {
         self.obstacles.get(index)?.as_ref().map(|_| ObstacleId(index as u32))
     }
 
-    /// Adds an obstacle: a ring that nobody can be inside of.
+    /// Adds an obstacle: a ring that is not walkable inside.
     pub fn add(&mut self, ring: &[DVec2]) -> Result<ObstacleId, MeshError> {
         let pieces = self.pieces_of(ring)?;
         let rects: Vec<Rect> = pieces.iter().map(|piece| piece.rect).collect();
@@ -267,9 +267,9 @@ fn check(place: DVec2, reaches: impl Fn(DVec2) -> bool) -> Result<(), MeshError>
 /// Places further from zero than this cannot be told apart by less than a millimetre.
 const FURTHEST: f64 = 1e12;
 
-fn bounds(ground: &Ground) -> Result<(DVec2, DVec2), MeshError> {
-    let rings = ground.walkable.iter().flatten().chain(&ground.obstacles);
-    let places = || rings.clone().flatten().chain(ground.walls.iter().flatten()).copied();
+fn bounds(geometry: &Geometry) -> Result<(DVec2, DVec2), MeshError> {
+    let rings = geometry.walkable.iter().flatten().chain(&geometry.obstacles);
+    let places = || rings.clone().flatten().chain(geometry.walls.iter().flatten()).copied();
     for place in places() {
         check(place, |place| place.abs().max_element() <= FURTHEST)?;
     }

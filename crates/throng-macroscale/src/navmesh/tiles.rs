@@ -14,12 +14,12 @@ use super::triangulation::{Patch, convex};
 use std::sync::Arc;
 use throng_core::parallel;
 
-/// Points of two tiles on one border that are so many grid lines apart are one: where lines cross is rounded in each.
+/// Points of two tiles on one border that are this many grid lines apart are one: where lines cross is rounded in each.
 const SAME: i64 = 8;
 /// How far what surrounds an open map reaches, m: further than a position's `f32` makes sense.
 pub(super) const FAR: f64 = 1e7;
 
-/// So many tiles are made in one go: to wake another thread for the few of an edit takes longer than to make them.
+/// Tiles that are made in one go: to wake another thread for the few of an edit takes longer than to make them.
 const TOGETHER: usize = 8;
 
 /// A map in tiles.

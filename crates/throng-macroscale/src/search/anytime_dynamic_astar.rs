@@ -3,7 +3,7 @@
 //! most ε times the optimum; the next has a smaller ε and uses what is known. The queue holds states of two kinds. Some
 //! have become *cheaper* (`g > rhs`, the paper's overconsistent): they are expanded once a round, and one that becomes
 //! cheaper again after that is put off to the next round (the paper's INCONS). Others have become *dearer* (`g < rhs`,
-//! underconsistent): they are first given an infinite cost, so that whoever relied on them looks for another way.
+//! underconsistent): they are first given an infinite cost, so that states that relied on them look for another path.
 //!
 //! Where the paper is silent, or we deviate:
 //! - **Parents.** A node remembers the neighbour that its `rhs` comes from. Whether a neighbour that became cheaper matters
@@ -14,7 +14,7 @@
 //!   mended as they come up, and after a long walk single precision loses costs beside the offset. Here a new round gives
 //!   all open states new keys in one linear pass, as the paper does for a new ε. Along a way that is the best no pass is
 //!   needed: the rest of it is the best too.
-//! - **Rounding.** A dearer state must come up before every state that may rely on it, or somebody is expanded on a cost
+//! - **Rounding.** A dearer state must come up before every state that may rely on it, or a state is expanded on a cost
 //!   that is no longer true. With exact numbers the paper's order sees to that: it does not inflate the heuristic of dearer
 //!   states. Here their keys are also made smaller by a 16,384th, which is more than rounding makes of a thousand edges.
 //!   Where that is not enough, or the heuristic is not consistent, a closed state that turns dearer is opened again, which
@@ -23,14 +23,14 @@
 //!   second too, for the sake of dearer states; here their smaller keys decide, and states on other ways of the same cost
 //!   are left alone, which are many on a grid.
 //! - **Ties** go to the state nearer the aim (the paper: the smaller cost), for the same reason.
-//! - **After changes, a round at the same ε** and only then one at the next. Whoever moves at every step would otherwise
+//! - **After changes, a round at the same ε** and only then one at the next. An agent that moves at every step would otherwise
 //!   either never see ε fall, or wait for a harder round than needed to have a way again.
 //! - **From scratch** where much of what is known relies on what became dearer; see [`Settings::anew_share`]. Counting
 //!   changed states would not do: one near the goal may take everything with it, a thousand beside the way nothing.
 //! - **Paths are checked.** A path is handed out after each step of it was found in the domain, at the cost it counts
-//!   with. Where it was not, somebody forgot to tell of a change, and all begins anew.
+//!   with. Where it was not, a change was not told of, and all begins anew.
 
-use super::arena::{Arena, NOBODY, Node, PUT_OFF};
+use super::arena::{Arena, INCONSISTENT, NO_NODE, Node};
 use super::heap::{Heap, Key, OUTSIDE};
 use super::plan::Solution;
 use super::reliance::{Mark, uncertain_share};
@@ -41,8 +41,8 @@ use std::hash::Hash;
 /// How an [`AnytimeDynamicAstar`] goes about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// The inflation of the first round: the first way costs at most so many times the optimum. Default 2.5. 1 looks for
-    /// the best way at once, and less counts as 1.
+    /// The inflation of the first round: the first path costs at most this many times the optimum. Default 2.5. 1 looks for
+    /// the best path at once, and less counts as 1.
     pub inflation: f32,
     /// By how much the inflation falls from round to round, down to 1. Default 0.5. Less than 0.001 counts as that.
     pub step: f32,
@@ -104,7 +104,7 @@ enum Phase {
 
 /// A smaller step of the inflation counts as this one.
 const MIN_STEP: f32 = 1e-3;
-/// What the keys of dearer states are multiplied by, so that rounding lets nobody by who may rely on them.
+/// What the keys of dearer states are multiplied by, so that rounding lets no state by that may rely on them.
 const BEFORE_ROUNDING: f32 = 1.0 - 1.0 / 16_384.0;
 /// A way that costs more than the search has worked out, by this factor, is not the way that was worked out.
 const SAME_COST: f32 = 1.001;
@@ -125,7 +125,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
             arena: Arena::new(),
             open: Heap::default(),
             inconsistent: Vec::new(),
-            best: NOBODY,
+            best: NO_NODE,
             best_penalty: 0.0,
             ends: Vec::new(),
             plan: Solution::none(),
@@ -179,7 +179,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         }
     }
 
-    /// The states of the way in the direction of travel, and its cost. `None` where there is no way, or where the one
+    /// The states of the way in the direction of travel, and its cost. `None` where there is no path, or where the one
     /// that was found cannot be gone any more; each step has been looked up in the domain since it last changed.
     pub fn path(&mut self, domain: &dyn Domain<State = S>, out: &mut Vec<S>) -> Option<f32> {
         self.plan.check(domain, &mut self.far);
@@ -238,7 +238,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         if let Some(index) = self.roots.iter().position(|&known| known == root) {
             self.roots.remove(index);
             let id = self.arena.id(root);
-            self.arena.nodes[id as usize].parent = NOBODY;
+            self.arena.nodes[id as usize].parent = NO_NODE;
             self.reevaluate(domain, id);
             self.plan.clear();
             self.phase = Phase::Due;
@@ -320,7 +320,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
     fn open_roots(&mut self) {
         self.best = match self.aim {
             Aim::At(state) => self.arena.id(state),
-            Aim::Ends => NOBODY,
+            Aim::Ends => NO_NODE,
         };
         for root in 0..self.roots.len() {
             self.open_root(self.roots[root]);
@@ -345,7 +345,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         self.open.rekey(&mut self.arena.nodes, |nodes, id| key(domain, aim, inflation, &nodes[id as usize]));
         let mut inconsistent = std::mem::take(&mut self.inconsistent);
         for id in inconsistent.drain(..) {
-            if self.arena.nodes[id as usize].place == PUT_OFF {
+            if self.arena.nodes[id as usize].place == INCONSISTENT {
                 self.file(domain, id);
             }
         }
@@ -383,11 +383,11 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
     /// Whether a state with this key has to be expanded in this round.
     fn is_due(&self, key: Key) -> bool {
         let Some(best) = self.arena.nodes.get(self.best as usize) else { return key.first() < f32::INFINITY };
-        let is_open = best.place < PUT_OFF;
+        let is_open = best.place < INCONSISTENT;
         key.first() < if is_open { f32::INFINITY } else { best.g + self.inflation * self.best_penalty }
     }
 
-    /// A state has become cheaper: takes the cost over, and offers it to whoever can step here.
+    /// A state has become cheaper: takes the cost over, and offers it to its predecessors.
     fn expand_cheaper(&mut self, domain: &dyn Domain<State = S>, id: u32) {
         let node = &mut self.arena.nodes[id as usize];
         node.g = node.rhs;
@@ -408,7 +408,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         self.near = edges;
     }
 
-    /// A state has become dearer: whoever relied on it has to look for another way, itself included.
+    /// A state has become dearer: those that relied on it have to look for another path, itself included.
     fn expand_dearer(&mut self, domain: &dyn Domain<State = S>, id: u32) {
         let node = &mut self.arena.nodes[id as usize];
         let state = node.state;
@@ -428,7 +428,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         if id == self.best && self.aim == Aim::Ends {
             let g = |end: &u32| self.arena.nodes[*end as usize].g;
             let cheapest = self.ends.iter().copied().min_by(|a, b| g(a).total_cmp(&g(b)));
-            self.set_best(domain, cheapest.unwrap_or(NOBODY));
+            self.set_best(domain, cheapest.unwrap_or(NO_NODE));
         }
     }
 
@@ -469,7 +469,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         }
     }
 
-    /// Works out anew over whom a state's way leads best. A root needs nobody.
+    /// Works out anew over whom a state's way leads best. A root needs none.
     fn ask_successors(&mut self, domain: &dyn Domain<State = S>, id: u32) {
         let node = &self.arena.nodes[id as usize];
         if node.parent != id {
@@ -483,7 +483,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
     fn best_successor(&mut self, domain: &dyn Domain<State = S>, state: S) -> (f32, u32) {
         self.far.clear();
         domain.successors(state, &mut self.far);
-        let mut best = (f32::INFINITY, NOBODY);
+        let mut best = (f32::INFINITY, NO_NODE);
         for &(next, cost) in self.far.iter().filter(|edge| edge.0 != state) {
             if let Some(next) = self.arena.find(next) {
                 let total = self.arena.nodes[next as usize].g + cost;
@@ -497,7 +497,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
 
     /// Whether a state has a node, or needs one because a successor has a way.
     fn is_known(&mut self, domain: &dyn Domain<State = S>, state: S) -> bool {
-        self.arena.find(state).is_some() || self.best_successor(domain, state).1 != NOBODY
+        self.arena.find(state).is_some() || self.best_successor(domain, state).1 != NO_NODE
     }
 
     /// Puts a node where it belongs in a round: nowhere, off to the next round, or into the queue.
@@ -508,7 +508,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         } else if node.g > node.rhs && node.closed == self.round {
             self.inconsistent(id);
         } else {
-            if node.place == PUT_OFF {
+            if node.place == INCONSISTENT {
                 node.place = OUTSIDE;
             }
             let key = key(domain, self.aim, self.inflation, node);
@@ -516,7 +516,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         }
     }
 
-    /// The same between rounds, when nobody needs a key yet: the next round will put it into the queue.
+    /// The same between rounds, when no key is needed yet: the next round will put it into the queue.
     fn wait_for_round(&mut self, id: u32) {
         let node = &self.arena.nodes[id as usize];
         if node.g == node.rhs {
@@ -527,16 +527,16 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
     }
 
     fn inconsistent(&mut self, id: u32) {
-        if self.arena.nodes[id as usize].place != PUT_OFF {
+        if self.arena.nodes[id as usize].place != INCONSISTENT {
             self.withdraw(id);
-            self.arena.nodes[id as usize].place = PUT_OFF;
+            self.arena.nodes[id as usize].place = INCONSISTENT;
             self.inconsistent.push(id);
         }
     }
 
     fn withdraw(&mut self, id: u32) {
         let node = &mut self.arena.nodes[id as usize];
-        if node.place == PUT_OFF {
+        if node.place == INCONSISTENT {
             node.place = OUTSIDE;
         } else {
             self.open.take(id, &mut self.arena.nodes);

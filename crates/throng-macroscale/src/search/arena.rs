@@ -16,19 +16,19 @@ pub(super) struct Node<S> {
     pub g: f32,
     /// The cost to the root over the best neighbour, from what that neighbour has for `g`.
     pub rhs: f32,
-    /// The neighbour that `rhs` comes from: the node itself for a root, [`NOBODY`] where `rhs` is infinite.
+    /// The neighbour that `rhs` comes from: the node itself for a root, [`NO_NODE`] where `rhs` is infinite.
     pub parent: u32,
-    /// Position in the heap, [`OUTSIDE`], or [`PUT_OFF`].
+    /// Position in the heap, [`OUTSIDE`], or [`INCONSISTENT`].
     pub place: u32,
     /// The last round in which it was expanded; 0 before the first.
     pub closed: u32,
 }
 
 /// The parent of a node that has none.
-pub(super) const NOBODY: u32 = u32::MAX;
+pub(super) const NO_NODE: u32 = u32::MAX;
 
 /// The place of a node that waits for the next round.
-pub(super) const PUT_OFF: u32 = u32::MAX - 1;
+pub(super) const INCONSISTENT: u32 = u32::MAX - 1;
 
 impl<S> Places for Vec<Node<S>> {
     fn put(&mut self, id: u32, position: u32) {
@@ -92,7 +92,7 @@ impl<S: Copy + Eq + Hash> Arena<S> {
             state,
             g: infinite,
             rhs: infinite,
-            parent: NOBODY,
+            parent: NO_NODE,
             place: OUTSIDE,
             closed: 0,
         });

@@ -1,5 +1,5 @@
 //! # A* (Hart, Nilsson & Raphael 1968)
-//! The best way, once. Over [`super::Blind`] it is Dijkstra's algorithm.
+//! The best path, once. Over [`super::Blind`] it is Dijkstra's algorithm.
 //!
 //! Nodes that become cheaper after they were expanded are expanded again, so that the way is the best even where the
 //! heuristic is admissible but not consistent.
@@ -9,7 +9,7 @@ use super::heap::{Heap, Key};
 use super::{Aim, Budget, Domain, Effort, Status};
 use std::hash::Hash;
 
-/// The best way from a state to an aim, searched in the direction of travel. Keeps its memory from search to search.
+/// The best path from a state to an aim, searched in the direction of travel. Keeps its memory from search to search.
 #[derive(Clone, Debug)]
 pub struct Astar<S> {
     arena: Arena<S>,
@@ -28,7 +28,7 @@ impl<S: Copy + Eq + Hash> Default for Astar<S> {
 }
 
 impl<S: Copy + Eq + Hash> Astar<S> {
-    /// Finds the best way. [`Status::Optimal`], [`Status::Unreachable`], or [`Status::OutOfBudget`] without a way.
+    /// Finds the best path. [`Status::Optimal`], [`Status::Unreachable`], or [`Status::OutOfBudget`] without a way.
     pub fn find<D: Domain<State = S>>(
         &mut self,
         domain: &D,

@@ -2,7 +2,7 @@
 //!
 //! A [`Domain`] says which states follow which and at what cost. Two searches go over it:
 //! - [`AnytimeDynamicAstar`] has a way soon and a better one later, and mends it when costs change or the start moves.
-//! - [`Astar`] finds the best way once. It is the plain one that the other is held against.
+//! - [`Astar`] finds the best path once. It is the plain one that the other is held against.
 //!
 //! # Roots and aim
 //! A search grows from its *roots*, whose cost is zero, towards its *aim*. Anytime Dynamic A* goes against the direction of
@@ -57,7 +57,7 @@ use std::hash::Hash;
 
 /// A graph to search: states, what leads from one to another, and at least how much that costs.
 ///
-/// Costs are finite and above zero, and none is smaller than a millionth of the whole way's: single precision would lose
+/// Costs are finite and above zero, and none is smaller than a millionth of the whole path's: single precision would lose
 /// it in the sum. Successors and predecessors tell of the same edges with the same costs, and tell the same until the
 /// search is told otherwise. Two edges may join the same two states.
 pub trait Domain {
@@ -190,7 +190,7 @@ pub enum Aim<S> {
 pub struct Budget(u64);
 
 impl Budget {
-    /// So many expansions.
+    /// A number of expansions.
     pub fn expansions(count: u64) -> Budget {
         Budget(count)
     }
@@ -209,17 +209,17 @@ impl Budget {
 /// What a search can say of its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Status {
-    /// There is a way, and none is cheaper.
+    /// There is a path, and none is cheaper.
     Optimal,
-    /// There is a way, and it costs at most so many times the optimum.
+    /// There is a path, and it costs at most this many times the optimum.
     Bounded(f32),
     /// The budget ran out; calling again goes on.
     OutOfBudget {
-        /// There is a way from before, or from the work that was begun, and it costs at most so many times the optimum:
-        /// infinite where nothing is known of that. `None`: there is no way yet.
+        /// There is a path from before, or from the work that was begun, and it costs at most this many times the optimum:
+        /// infinite where nothing is known of that. `None`: there is no path yet.
         bound: Option<f32>,
     },
-    /// There is no way.
+    /// There is no path.
     Unreachable,
 }
 

@@ -12,14 +12,14 @@ pub(super) struct Solution<S> {
     /// The optimum is at least this.
     least: f32,
     /// Edges have changed since costs were worked out.
-    doubtful: bool,
+    outdated: bool,
     /// The search has forgotten the nodes that it came from, and would not notice where edges along it change.
     orphan: bool,
 }
 
 impl<S: Copy + Eq + Hash + Debug> Solution<S> {
     pub fn none() -> Solution<S> {
-        Solution { steps: Vec::new(), least: 0.0, doubtful: false, orphan: false }
+        Solution { steps: Vec::new(), least: 0.0, outdated: false, orphan: false }
     }
 
     pub fn clear(&mut self) {
@@ -32,7 +32,7 @@ impl<S: Copy + Eq + Hash + Debug> Solution<S> {
         self.steps.first().map(|step| step.1)
     }
 
-    /// How many times the optimum it may cost, where there is a way.
+    /// How many times the optimum it may cost, where there is a path.
     pub fn bound(&self) -> Option<f32> {
         let cost = self.cost()?;
         let bound = if self.least > 0.0 { (cost / self.least).max(1.0) } else { f32::INFINITY };
@@ -44,7 +44,7 @@ impl<S: Copy + Eq + Hash + Debug> Solution<S> {
         self.steps.iter().map(|step| step.0)
     }
 
-    /// Takes another way, and says whether it can be gone.
+    /// Takes another path, and says whether it can be gone.
     pub fn replace(
         &mut self,
         domain: &dyn Domain<State = S>,
@@ -64,18 +64,18 @@ impl<S: Copy + Eq + Hash + Debug> Solution<S> {
     /// Edges have changed: costs and the bound are no longer known.
     pub fn invalidate(&mut self) {
         self.least = 0.0;
-        self.doubtful = true;
+        self.outdated = true;
     }
 
-    /// The search forgets its nodes: from now on the way is doubtful whenever it is asked for.
+    /// The search forgets its nodes: from now on the way is outdated whenever it is asked for.
     pub fn outlive_nodes(&mut self) {
         self.orphan = true;
     }
 
-    /// Looks again whether a doubtful way can be gone, and forgets it where it cannot.
+    /// Looks again whether an outdated way can be gone, and forgets it where it cannot.
     pub fn check(&mut self, domain: &dyn Domain<State = S>, scratch: &mut Vec<(S, f32)>) {
-        if self.doubtful || self.orphan {
-            self.doubtful = false;
+        if self.outdated || self.orphan {
+            self.outdated = false;
             self.price(domain, scratch);
         }
     }

@@ -1,7 +1,7 @@
 //! How much of what a search knows relies on states that have become dearer: so much has to be worked out twice to be
 //! mended, once to be taken back and once to be found again.
 
-use super::arena::{NOBODY, Node};
+use super::arena::{NO_NODE, Node};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mark {
@@ -9,7 +9,7 @@ pub(super) enum Mark {
     /// On the way up from here; met again only where parents lead in a circle, as they may in the middle of mending.
     Passed,
     Sound,
-    Doubtful,
+    Outdated,
 }
 
 /// The share of expanded nodes whose parents lead to one that has become dearer. Looks at each node once or twice and never
@@ -17,13 +17,13 @@ pub(super) enum Mark {
 pub(super) fn uncertain_share<S>(nodes: &[Node<S>], marks: &mut Vec<Mark>) -> f32 {
     marks.clear();
     marks.resize(nodes.len(), Mark::Unknown);
-    let (mut expanded, mut doubtful) = (0, 0);
+    let (mut expanded, mut outdated) = (0, 0);
     for id in (0..nodes.len()).filter(|&id| nodes[id].g < f32::INFINITY) {
         let mark = mark_of(nodes, marks, id);
         expanded += 1;
-        doubtful += usize::from(mark == Mark::Doubtful);
+        outdated += usize::from(mark == Mark::Outdated);
     }
-    doubtful as f32 / expanded.max(1) as f32
+    outdated as f32 / expanded.max(1) as f32
 }
 
 /// Finds a node's mark by going up until one is known, and leaves it at all nodes on the way.
@@ -32,10 +32,10 @@ fn mark_of<S>(nodes: &[Node<S>], marks: &mut [Mark], id: usize) -> Mark {
     let mark = loop {
         let node = &nodes[top];
         match marks[top] {
-            Mark::Unknown if node.g < node.rhs || node.parent == NOBODY => break Mark::Doubtful,
+            Mark::Unknown if node.g < node.rhs || node.parent == NO_NODE => break Mark::Outdated,
             Mark::Unknown if node.parent as usize == top => break Mark::Sound,
             Mark::Unknown => marks[top] = Mark::Passed,
-            Mark::Passed => break Mark::Doubtful,
+            Mark::Passed => break Mark::Outdated,
             known => break known,
         }
         top = node.parent as usize;
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_doubtful_and_ends() {
+    fn a_circle_is_outdated_and_ends() {
         let circle = [(3.0, 3.0, 2), (0.0, 0.0, 1), (2.0, 2.0, 3), (1.0, 1.0, 0)];
         assert_eq!(uncertain_share(&nodes(&circle), &mut Vec::new()), 3.0 / 4.0);
     }

@@ -1,4 +1,4 @@
-//! The graph: nodes, and the straight ways between them that can be part of a shortest way.
+//! The graph: nodes, and the straight ways between them that can be part of a shortest path.
 
 use super::nodes::Nodes;
 use crate::space::{Place, Space};
@@ -57,7 +57,7 @@ impl Graph {
     }
 }
 
-/// What somebody at a place sees. It remembers the walls that were in the way: they are likely to be in the next one.
+/// What an agent at a place sees. It remembers the walls that were in the way: they are likely to be in the next one.
 #[derive(Debug)]
 pub(super) struct Eye<'a> {
     space: &'a Space,

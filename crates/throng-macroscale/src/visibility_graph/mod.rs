@@ -1,12 +1,12 @@
 //! # Visibility graph (He & van den Berg 2013, Meso-scale planning for multi-agent navigation)
 //! The paper takes a preferred velocity from any macroscale planner and uses a visibility graph in its experiments
-//! (section III), without saying how it is made; this one gives the shortest way for a body of the agent's radius. Its
+//! (section III), without saying how it is made; this one gives the shortest path for a body of the agent's radius. Its
 //! nodes lie around the corners of obstacles (`nodes`), its edges are the tangents between them that are clear of walls
-//! (`space`, `graph`). Trees of shortest ways are kept for each goal and radius (`tree`), and an agent heads for the
+//! (`space`, `graph`). Trees of shortest paths are kept for each goal and radius (`tree`), and an agent heads for the
 //! visible node with the least way over it. Where few want to the same goal, a tree reaches only as far as they need
 //! (`search`).
 //!
-//! - Every step asks anew where an agent stands, so whoever was pushed off its way has another one at once, and what is
+//! - Every step asks anew where an agent stands, so one that was pushed off its path has another one at once, and what is
 //!   kept are caches only: nothing has to be saved, and the answer depends on the view alone.
 //! - Where people get on slowly ([`Jam`](throng_core::world::Jam)), a way counts as longer than it is, and may be left for
 //!   another one.
@@ -24,8 +24,8 @@ mod sieve;
 mod tree;
 
 use crate::cached::Cached;
-use crate::goal_cache::{Answer, Areas, Key, Left, Leg, answer, rows_with, unreachable};
-use crate::heading::{Target, goals, target, waits};
+use crate::goal_cache::{Answer, Areas, Key, Left, answer, rows_with, unreachable};
+use crate::heading::{Leg, Target, goals, target, waits};
 use crate::space::Place;
 use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::Vec2;
@@ -38,7 +38,7 @@ use throng_core::world::View;
 use tree::{Stop, Tree};
 
 throng_core::params! {
-    /// Around obstacles, on the shortest way that the body fits through.
+    /// Around obstacles, on the shortest path that the body fits through.
     pub struct VisibilityGraph("visibility-graph") {
     }
 }
@@ -70,7 +70,7 @@ struct Paths {
 
 /// Unless something else is asked for, bytes. A tree takes 41 for each node, a narrow one 17 for each that it knows.
 const MOST_REMEMBERED: usize = 256 << 20;
-/// Narrow trees to one goal; where more are wanted, a whole one serves everybody.
+/// Narrow trees to one goal; where more are wanted, a whole one serves all.
 const MOST_NARROW: usize = 3;
 
 /// New trees to one goal, and what they answer.
@@ -93,7 +93,7 @@ impl Default for VisibilityGraphPlanner {
 }
 
 impl VisibilityGraphPlanner {
-    /// One that keeps at most so many bytes of paths from step to step. Less takes longer, and the answers are the same.
+    /// One that keeps at most this many bytes of paths from step to step. Less takes longer, and the answers are the same.
     pub fn remembering(bytes: usize) -> VisibilityGraphPlanner {
         VisibilityGraphPlanner { paths: Cached::new(Paths::remembering(bytes)), unreachable: Vec::new() }
     }
@@ -142,7 +142,7 @@ impl Paths {
         }
     }
 
-    /// Writes every agent's preferred velocity. Says whether any has no way.
+    /// Writes every agent's preferred velocity. Says whether any has no path.
     fn run(&mut self, view: View<'_>, out: &mut Intents) -> bool {
         self.forget_what_changed(view);
         self.now += 1;
@@ -278,7 +278,7 @@ impl Paths {
     }
 
     /// Makes the trees that open rows need, answers the rows, and remembers as many trees as there is room for. Says
-    /// whether anybody has no way.
+    /// whether any agent has no path.
     fn learn_ways(&mut self, view: View<'_>, out: &mut Intents) -> bool {
         let mut open: Vec<(Key, usize)> =
             rows_with(&self.answers, Answer::Open).map(|row| (Key::of(view, row), row)).collect();
@@ -300,8 +300,8 @@ impl Paths {
         let mut no_way = false;
         for Learned { key, trees, answers } in learned {
             for (row, next) in answers {
-                let out = (&mut out.vx[row], &mut out.vy[row], &mut out.aim[row]);
-                self.answers[row] = next.write(view, row, out);
+                next.head(view, row, out);
+                self.answers[row] = Answer::from(next);
                 no_way |= self.answers[row] == Answer::Unreachable;
             }
             self.remember(key, trees);
@@ -344,7 +344,7 @@ impl Paths {
         Learned { key, trees, answers }
     }
 
-    /// Whether a tree has answered somebody in this step.
+    /// Whether a tree has answered an agent in this step.
     fn uses(&self, tree: &Tree) -> bool {
         tree.used.get() == self.now
     }
@@ -355,12 +355,12 @@ impl Paths {
         }
         let now = self.now;
         let known = self.trees.entry(key).or_default();
-        // Whoever had the others has gone on or wants something else by now, or finds it in the whole tree.
+        // The agents that had the others have gone on or want something else by now, or find it in the whole tree.
         known.retain(|tree| tree.used.get() == now && !new.iter().any(Tree::is_whole));
         known.extend(new);
     }
 
-    /// Forgets what nobody has asked in this step where room gets scarce. Returns how many bytes are left.
+    /// Forgets what was not asked for in this step where room gets scarce. Returns how many bytes are left.
     fn evict(&mut self) -> usize {
         let remembered =
             |trees: &HashMap<Key, Vec<Tree>>| trees.values().flatten().map(Tree::bytes).sum::<usize>();
@@ -385,7 +385,7 @@ fn towards(graph: &Graph, tree: &Tree, place: &Place, stop: Option<Stop>) -> Leg
     if tree.after(stop).is_none() { Leg::End(at) } else { Leg::Through(at) }
 }
 
-/// The whole way over a first stop.
+/// The whole path over a first stop.
 fn stops(graph: &Graph, tree: &Tree, from: Vec2, first: Stop) -> Vec<Vec2> {
     let way = std::iter::successors(Some(first), |&stop| tree.after(stop));
     std::iter::once(from).chain(way.map(|stop| tree.at(graph, stop).as_vec2())).collect()

@@ -1,4 +1,4 @@
-//! The places where a shortest way can bend: around corners that stick out into free space.
+//! The places where a shortest path can bend: around corners that stick out into free space.
 //!
 //! A body that rounds a corner follows an arc of its radius. The arc is replaced by the polygon around it, whose corners
 //! are the nodes: its sides touch the arc, and the outermost two continue along the walls. Directions come from halving
@@ -17,7 +17,7 @@ const WIDEST_TURN_OF_POINTS: f64 = -1e-9;
 const POINT: f64 = 1e-3;
 /// How far off a node's tangents a place may be, as a share of the radius, and still count as on them.
 const SLACK: f64 = 1e-3;
-/// Within so many radii a node is looked at whatever its tangents say: between an arc and its polygon there is room to
+/// Within this many radii a node is looked at whatever its tangents say: between an arc and its polygon there is room to
 /// stand, and no tangent leads out of it.
 const NEAR: f64 = 1.5;
 
@@ -65,7 +65,7 @@ impl Nodes {
         arrives(before, after) || arrives(after, before)
     }
 
-    /// On which side of a node a shortest way arrives that goes on to `next`: on the other one.
+    /// On which side of a node a shortest path arrives that goes on to `next`: on the other one.
     pub fn side(&self, node: usize, next: DVec2) -> Side {
         let [from_before, from_after] = [Side::Before, Side::After].map(|side| self.arrival(node, side));
         match (self.touches(&from_before, next), self.touches(&from_after, next)) {
@@ -75,7 +75,7 @@ impl Nodes {
         }
     }
 
-    /// From where a shortest way may arrive at a node on a side.
+    /// From where a shortest path may arrive at a node on a side.
     #[inline(always)]
     pub fn arrival(&self, node: usize, side: Side) -> Arrival {
         let (at, before, after) = (self.at[node], self.before[node], self.after[node]);
@@ -86,7 +86,7 @@ impl Nodes {
         }
     }
 
-    /// Whether a shortest way can lead straight from a place to an arrival.
+    /// Whether a shortest path can lead straight from a place to an arrival.
     #[inline(always)]
     pub fn arrives(&self, arrival: &Arrival, place: DVec2) -> bool {
         self.touches(arrival, place) || arrival.at.distance_squared(place) <= self.near_squared

@@ -1,8 +1,8 @@
-//! The search for ways, from the goal backwards: Dijkstra's algorithm over all nodes, or A* towards somebody.
+//! The search for paths, from the goal backwards: Dijkstra's algorithm over all nodes, or A* towards one agent.
 //!
 //! Both give the same ways, to the bit. A way's length is the rounded sum of its parts from the goal on, and a node keeps
 //! the least sum that any neighbour offers; of equal ones the offer of the neighbour with the least (length, number). No
-//! order in which nodes are looked at changes that, so somebody gets the same answer from whichever search was made.
+//! order in which nodes are looked at changes that, so an agent gets the same answer from whichever search was made.
 
 use super::graph::{Eye, Graph};
 use super::tree::{Entry, entry};
@@ -11,7 +11,7 @@ use glam::DVec2;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How much longer than the shortest way over a node may be that A* looks at, m and as a share: whoever is pushed off its
+/// How much longer than the shortest path over a node may be that A* looks at, m and as a share: an agent that is pushed off its
 /// way is still within what was found. More lasts longer, and takes more time and memory.
 const SPARE: f64 = 1.0;
 const SPARE_SHARE: f64 = 0.02;
@@ -23,7 +23,7 @@ const ROUNDING: f64 = 1e-9;
 pub(super) struct Search<'a> {
     graph: &'a Graph,
     goals: &'a [DVec2],
-    /// Whom ways are wanted for; everybody where there is nobody.
+    /// The agent that paths are wanted for; all where there is none.
     ego: Option<&'a Place>,
     /// From each node to the goal, m; infinite where no way is known.
     pub distance: Vec<f64>,
@@ -37,7 +37,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Searches ways to goals; for somebody, or from everywhere.
+    /// Searches paths to goals; for one agent, or from everywhere.
     pub fn new(graph: &'a Graph, goals: &'a [DVec2], ego: Option<&'a Place>) -> Search<'a> {
         let nodes = graph.nodes.len();
         let mut search = Search {

@@ -1,7 +1,7 @@
-//! The shortest ways from nodes to one goal, and the first node on the way from anywhere.
+//! The shortest paths from nodes to one goal, and the first node on the way from anywhere.
 //!
-//! A tree knows the way from every node, or only from those that somebody at a certain place may want to pass. Such a
-//! narrow one also answers whoever is near that place or further along the way, as long as it can tell that no node it
+//! A tree knows the way from every node, or only from those that an agent at a certain place may want to pass. Such a
+//! narrow one also answers an agent that is near that place or further along the way, as long as it can tell that no node it
 //! does not know of could be better; else it says that it does not know.
 
 use super::graph::{Eye, Graph};
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The shortest ways from nodes to a goal.
+/// The shortest paths from nodes to a goal.
 #[derive(Debug)]
 pub(super) struct Tree {
     /// Where the goal can be entered: its point, or places inside the edge of its area.
@@ -57,7 +57,7 @@ impl Tree {
         Tree::new(graph, roomy(graph, goals), None)
     }
 
-    /// The ways that somebody at a place may want, now and further along.
+    /// The ways that an agent at a place may want, now and further along.
     pub fn towards(graph: &Graph, goals: Vec<DVec2>, ego: &Place) -> Tree {
         Tree::new(graph, roomy(graph, goals), Some(ego))
     }
@@ -108,7 +108,7 @@ impl Tree {
         size_of::<Tree>() + node * self.node.len() + self.sieve.as_ref().map_or(0, Sieve::bytes)
     }
 
-    /// The first stop on the shortest way from a place; none where there is no way.
+    /// The first stop on the shortest path from a place; none where there is no path.
     pub fn first_stop(&self, graph: &Graph, place: &Place) -> Result<Option<Stop>, Unknown> {
         let pressed = graph.space.is_pressed(place);
         let mut found = self.nearest_seen(graph, place, pressed, graph.space.keep());
@@ -127,7 +127,7 @@ impl Tree {
         }
     }
 
-    /// The visible stop with the shortest way over it, and how long that is. The promising ones are looked at first; ties
+    /// The visible stop with the shortest path over it, and how long that is. The promising ones are looked at first; ties
     /// go by number.
     fn nearest_seen(&self, graph: &Graph, place: &Place, pressed: bool, keep: f64) -> Option<(f64, Stop)> {
         STOPS.with_borrow_mut(|stops| {
@@ -154,7 +154,7 @@ impl Tree {
         })
     }
 
-    /// Every stop that may be the first, with the length of the way over it if nothing were in between.
+    /// Every stop that may be the first, with the length of the path over it if nothing were in between.
     fn list_stops(&self, graph: &Graph, place: &Place, pressed: bool, stops: &mut Vec<Entry>) {
         let length = |at: DVec2| at.distance(place.at);
         let goals = self.goals.iter().enumerate();
@@ -162,7 +162,7 @@ impl Tree {
         stops.extend(goals.map(|(goal, &at)| entry(length(at), self.node.len() + goal)));
         let add = |index: usize| {
             let arrival = graph.nodes.arrival(self.node[index] as usize, self.side[index]);
-            // Inside of an arc no way is a tangent: whoever is pressed there takes any way out.
+            // Inside of an arc no way is a tangent: an agent that is pressed there takes any way out.
             if pressed || graph.nodes.arrives(&arrival, place.at) {
                 stops.push(entry(self.distance[index] + length(arrival.at), index));
             }
@@ -186,7 +186,7 @@ impl Tree {
         self.next.get(stop.0 as usize).copied()
     }
 
-    /// The stop to head for: the one that is given, or what follows where somebody has as good as rounded it.
+    /// The stop to head for: the one that is given, or what follows where an agent has as good as rounded it.
     pub fn heading(&self, graph: &Graph, place: &Place, stop: Stop) -> Stop {
         let (Some(next), Some(&node)) = (self.after(stop), self.node.get(stop.0 as usize)) else {
             return stop;

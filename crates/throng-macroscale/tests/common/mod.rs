@@ -12,7 +12,7 @@ use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, SETTING_OFF, Status, WIDEST_CLASS, World, radius_classes};
 use throng_macroscale::{Macroscale, MacroscaleModel};
 
-/// Somebody who walks from one place to another.
+/// An agent that walks from one place to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Walker {
     pub from: Vec2,
@@ -58,7 +58,7 @@ pub fn row(world: &World, id: usize) -> usize {
     world.agents.id.iter().position(|&other| other == id as u32).unwrap()
 }
 
-/// A planner with the parameters as they are where nobody sets them.
+/// A planner with the parameters as they are where they are not set.
 pub fn planner<M: MacroscaleModel>() -> Box<dyn Macroscale> {
     M::planner(M::default(), vec![M::default()])
 }

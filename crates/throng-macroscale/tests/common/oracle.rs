@@ -1,4 +1,4 @@
-//! Shortest ways by brute force, with nothing shared with the model: every pair of points is held against every wall.
+//! Shortest paths by brute force, with nothing shared with the model: every pair of points is held against every wall.
 
 use glam::DVec2;
 use throng_core::space::Wall;
@@ -27,7 +27,7 @@ impl Map {
         self.edges().iter().map(|&[a, b]| to_segment(place, a, b)).fold(f64::INFINITY, f64::min)
     }
 
-    /// The length of the shortest way of a point.
+    /// The length of the shortest path of a point.
     pub fn shortest_of_point(&self, from: DVec2, to: DVec2) -> f64 {
         let edges = self.edges();
         let corners = edges.iter().flatten().copied();
@@ -46,7 +46,7 @@ impl Map {
         !edges.iter().any(crosses) && (edges.iter().any(is_edge) || self.is_free((a + b) / 2.0))
     }
 
-    /// The length of the shortest way of a disc whose arcs have 64 corners a turn.
+    /// The length of the shortest path of a disc whose arcs have 64 corners a turn.
     pub fn shortest_of_disc(&self, radius: f64, from: DVec2, to: DVec2) -> f64 {
         let edges = self.edges();
         let mut corners: Vec<DVec2> = edges.iter().flatten().copied().collect();

@@ -57,7 +57,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
     assert_eq!(slices.cost(), whole.cost());
 }
 
-/// The rest of the best way is the best: walking along it costs nothing.
+/// The rest of the best path is the best: walking along it costs nothing.
 #[test]
 fn walking_along_the_best_way_needs_no_search() {
     let mut numbers = Numbers(3);

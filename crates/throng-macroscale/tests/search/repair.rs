@@ -6,7 +6,7 @@ use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Budget, Settings, Stat
 const SIDE: u32 = 200;
 const WORLDS: u64 = 30;
 
-/// The best way at once and no new beginning, so that expansions can be compared.
+/// The best path at once and no new beginning, so that expansions can be compared.
 const MENDING: Settings = Settings { inflation: 1.0, step: 0.5, anew_share: f32::INFINITY };
 
 fn solved(settings: Settings, grid: &Grid, start: u32, goal: u32) -> AnytimeDynamicAstar<u32> {
@@ -129,7 +129,7 @@ fn block_some(per_mille: u32) -> impl FnMut(&mut Grid, &[u32], &mut Numbers) -> 
     }
 }
 
-/// A walk with somebody in the way now and then, and 200 expansions a step.
+/// A walk with an agent in the way now and then, and 200 expansions a step.
 #[test]
 fn a_walk_through_a_changing_grid_arrives() {
     let mut numbers = Numbers(7);

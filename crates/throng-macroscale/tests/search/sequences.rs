@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-4;
 enum Op {
     Change(u32, u32, u8),
     Move(u32),
-    /// Along the way by so many steps.
+    /// Along the path by this many steps.
     Walk(usize),
     Improve(u64),
     Finish,

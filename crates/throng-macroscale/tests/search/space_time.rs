@@ -10,7 +10,7 @@ use throng_macroscale::search::{
 /// A cell and a number of steps since the beginning.
 type Spot = (u32, u32);
 
-/// Somebody who goes to and fro through the cells of a row.
+/// An agent that goes to and fro through the cells of a row.
 #[derive(Clone, Debug)]
 struct Mover {
     row: u32,

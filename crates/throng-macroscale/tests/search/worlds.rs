@@ -327,7 +327,7 @@ impl Numbers {
     }
 }
 
-/// A grid with so many percent of its cells blocked.
+/// A grid with this percentage of its cells blocked.
 pub fn random_grid(width: u32, height: u32, percent: u32, numbers: &mut Numbers) -> Grid {
     let mut grid = Grid::new(width, height);
     for cell in 0..grid.len() {

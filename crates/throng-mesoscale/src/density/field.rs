@@ -1,13 +1,13 @@
-//! Where the crowd will be: everybody a little ahead of itself, counted in the cells of a grid.
+//! Where the crowd will be: every agent a little ahead of itself, counted in the cells of a grid.
 
 use glam::{IVec2, Vec2};
 use std::sync::atomic::{AtomicU32, Ordering};
 use throng_core::space::RowGrid;
 
-/// Somebody counts one in its own cell and a half in each of the eight around it. Counted in halves, so that readings are
+/// An agent counts one in its own cell and a half in each of the eight around it. Counted in halves, so that readings are
 /// whole numbers.
 const HALVES: u32 = 2;
-/// What somebody adds to all nine cells together.
+/// What an agent adds to all nine cells together.
 const IN_ALL: f32 = 5.0;
 
 /// How many will be where. Counts are whole numbers, so that no order of threads can change a bit.
@@ -32,7 +32,7 @@ impl Field {
         });
     }
 
-    /// What a row reads at a place: everybody in its cell as one, in the eight around it as a half, but for the row
+    /// What a row reads at a place: every agent in its cell as one, in the eight around it as a half, but for the row
     /// itself.
     #[inline]
     pub fn read(&self, row: usize, place: Vec2) -> f32 {
@@ -46,7 +46,7 @@ impl Field {
         (all - own) as f32 / HALVES as f32
     }
 
-    /// What is read in a crowd of so many persons per square metre.
+    /// What is read in a crowd of a density, persons per square metre.
     pub fn reading_of(&self, per_square_metre: f32) -> f32 {
         per_square_metre * IN_ALL * self.side() * self.side()
     }

@@ -1,17 +1,17 @@
 //! # Density look-ahead (Long, Aranha, Kanoh)
-//! Everybody is expected to be a little ahead of itself; whoever finds that it will be crowded there turns aside before it
+//! Every agent is expected to be a little ahead of itself; one that finds that it will be crowded there turns aside before it
 //! is in the jam.
 //!
 //! What the paper says, and what it leaves open:
-//! - The crowd is counted in the cells of a grid, everybody where it will be after `look` metres along its heading
-//!   (`field`, figure 3). Nobody is expected beyond its goal, or behind a wall; those who stand count where they stand. One
+//! - The crowd is counted in the cells of a grid, every agent where it will be after `look` metres along its heading
+//!   (`field`, figure 3). No agent is expected beyond its goal, or behind a wall; those who stand count where they stand. One
 //!   who sets off heads where it wants to.
 //! - An agent does not count itself.
 //! - Crowded ahead: turn by 45° to the preferred side. Crowded there too: by 45° to the other side, which is preferred
 //!   from then on (figure 4). Figure 5's loop never ends where all is crowded; this one looks twice.
 //! - Where an agent is nearer to its goal than three looks, it does not turn. To look one length ahead is not enough: a
 //!   block of people that assembles is a crowd to each of its members, and they would circle around it.
-//! - Nobody turns into a wall, nor so far that it loses the next stop of its route from sight.
+//! - No agent turns into a wall, nor so far that it loses the next stop of its route from sight.
 //! - Beyond the paper: where walkers do not get on is told to the macroscale of the next step (`slow`). One that plans
 //!   routes then leaves a jammed corridor for another where the detour is worth it.
 //! - The threshold is a count and depends on the size of cells. `persons_per_m2` says the same for all sizes.
@@ -39,20 +39,20 @@ throng_core::params! {
     pub struct Density("density") {
         /// Side of the cells that the crowd is counted in.
         cell: f32 = 5.0, "m", Limit::from(0.25).up_to(1000.0);
-        /// How far ahead everybody is expected to be, and looks.
+        /// How far ahead every agent is expected to be, and looks.
         look: f32 = 8.0, "m", Limit::above(0.0).up_to(1000.0);
         /// From this count on a place is crowded: those in its cell as one, those in the eight around it as a half.
         threshold: f32 = 5.0, "", Limit::above(0.0).up_to(1e6);
         /// The same as a density, whatever the size of cells; the count is not used where this is above 0.
         persons_per_m2: f32 = 0.0, "1/m2", Limit::from(0.0).up_to(100.0);
-        /// Whether jams are told to the macroscale, which then may choose another way. One cohort that says so is enough.
+        /// Whether jams are told to the macroscale, which then may choose another path. One cohort that says so is enough.
         divert: bool = true, "", Limit::from(0.0);
     }
 }
 
-/// Nearer to the goal than this many looks nobody turns away from it.
+/// Nearer to the goal than this many looks no agent turns away from it.
 const NEAR: f32 = 3.0;
-/// Slower than this part of its preferred speed nobody has a heading, only a wish.
+/// Slower than this part of its preferred speed no agent has a heading, only a wish.
 const STANDS: f32 = 0.1;
 
 /// The model at work: who judges how, and what all share of it.
@@ -62,7 +62,7 @@ pub struct LookAhead {
     /// By cohort: which field it reads.
     kind: Vec<usize>,
     fields: Vec<Field>,
-    /// Where somebody wants to be diverted.
+    /// Where an agent wants to be diverted.
     slow: Option<Slow>,
 }
 
@@ -171,7 +171,7 @@ fn will_be(view: View<'_>, row: usize, preferred: Vec2, look: f32) -> Vec2 {
     let stands = velocity.length_squared() < (STANDS * agents.preferred_speed[row]).powi(2);
     let heading = unit_or(if stands { preferred } else { velocity }, Vec2::ZERO);
     let ahead = place + heading * look.min(view.goal(row).distance(place));
-    // Nobody walks through a wall; whoever heads for one will be near it.
+    // No agent walks through a wall; one that heads for one will be near it.
     if !view.walls.all().is_empty() && view.walls.block_far(place, ahead) { place } else { ahead }
 }
 

@@ -1,8 +1,8 @@
 //! Where walkers get on slowly, for planners to divert around it. Beyond the paper.
 //!
-//! What counts is how walkers get on and not how dense they are: a dense crowd that flows is no reason to go another way.
-//! A jam that has gone is not forgotten at once, and a new one not believed at once: otherwise everybody would change its
-//! mind with everybody else.
+//! What counts is how walkers get on and not how dense they are: a dense crowd that flows is no reason to take another path.
+//! A jam that has gone is not forgotten at once, and a new one not believed at once: otherwise every agent would change its
+//! mind with all others.
 
 use glam::{IVec2, Vec2};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
@@ -10,17 +10,17 @@ use throng_core::handover::Intents;
 use throng_core::space::RowGrid;
 use throng_core::world::{Jam, Status, View};
 
-/// How often is looked, s: to plan all ways anew takes a while, and nobody thinks of it all the time.
+/// How often is looked, s: to plan all ways anew takes a while, and agents do not think of it all the time.
 const EVERY: f32 = 5.0;
 /// Fewer walkers than this in a cell are no jam.
 const FEW: u32 = 3;
-/// Progress in so many parts of the preferred speed, so that sums are of whole numbers.
+/// Parts of the preferred speed that progress is counted in, so that sums are of whole numbers.
 const PARTS: f32 = 256.0;
-/// A metre counts as at most so many more.
+/// A metre counts as at most this many more.
 const SLOWEST: f32 = 9.0;
 /// What counts as less than this more is no jam.
 const SLOW: f32 = 0.5;
-/// How long it takes somebody to set off, s.
+/// How long it takes an agent to set off, s.
 const SETS_OFF: f32 = 3.0;
 
 /// Walkers in a cell, how they get on, and where they want to.
@@ -54,7 +54,7 @@ impl Slow {
             view.agents.len(),
             |row| view.position(row),
             |row, progress| {
-                // Whoever has just set off is slow and not held up.
+                // An agent that has just set off is slow and not held up.
                 let walks = view.agents.status[row] == Status::Walking
                     && view.time - view.agents.start[row] >= SETS_OFF;
                 if walks {
@@ -93,7 +93,7 @@ impl Slow {
     }
 }
 
-/// The part of its preferred speed that somebody has along what it prefers.
+/// The part of its preferred speed that an agent has along what it prefers.
 fn gets_on(velocity: Vec2, preferred: Vec2) -> f32 {
     let squared = preferred.length_squared();
     // Who wants to stand is not held up.

@@ -11,12 +11,12 @@ use throng_core::world::View;
 
 /// As far as walls are looked for beside an adapted velocity, m.
 const WALL_LOOK: f32 = 5.0;
-/// The other side is taken when it asks for so many times less of a change.
+/// The other side is taken when it asks for this many times less of a change.
 const FAR_BETTER: f32 = 2.0;
-/// Those who walk together take the left side when it asks for so many times less of a change.
+/// Those who walk together take the left side when it asks for this many times less of a change.
 const RIGHTER: f32 = 1.25;
 
-/// The velocity and the side of somebody who perceives groups.
+/// The velocity and the side of an agent that perceives groups.
 pub fn choose(scene: Scene<'_>, looker: &Looker<'_>, sight: &mut Sight) -> (Vec2, f32) {
     let Scene { view, params, .. } = scene;
     let preferred = looker.preferred;

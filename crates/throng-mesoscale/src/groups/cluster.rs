@@ -1,8 +1,8 @@
-//! Who belongs together: the transitive closure of being close and moving alike, for everybody at once.
+//! Who belongs together: the transitive closure of being close and moving alike, for all agents at once.
 //!
 //! The paper clusters anew for every agent, greedily, in O(nk). Links between two do not depend on who looks, so they are
 //! found once a step with the neighbour index and joined with union-find: a few look-ups an agent, whatever n and k are.
-//! They are kept, too, so that whoever sees only a part of a group can follow them within that part.
+//! They are kept, too, so that an agent that sees only a part of a group can follow them within that part.
 
 use fearless_simd::{Level, Simd};
 use glam::Vec2;
@@ -52,7 +52,7 @@ pub struct Group {
     pub cohort: Option<u16>,
 }
 
-/// The group of somebody who belongs to nobody.
+/// The group of an agent that belongs to none.
 pub const NONE: u32 = u32::MAX;
 
 /// Who belongs together by one relation; kept from step to step for its memory only.
@@ -71,7 +71,7 @@ pub struct Clustering {
     pub y: Vec<f32>,
     pub radius: Vec<f32>,
     links: Links,
-    /// The trees of union-find. Whoever joins two hangs the higher root below the lower one, so that in the end every root
+    /// The trees of union-find. A join hangs the higher root below the lower one, so that in the end every root
     /// is the lowest of its rows, whichever thread came first.
     parent: Vec<AtomicU32>,
     sizes: Vec<u32>,

@@ -79,7 +79,7 @@ pub struct Perception {
     clusterings: Vec<(Clustering, NearbyGroups)>,
     /// By cohort: whether it looks in this step.
     due: Vec<bool>,
-    /// What everybody wanted before this stage.
+    /// What every agent wanted before this stage.
     wanted: [Vec<f32>; 2],
 }
 
@@ -115,7 +115,7 @@ impl Perception {
         }
     }
 
-    /// As far as anybody looks, m.
+    /// How far the model that looks furthest does, m.
     fn furthest(&self) -> f32 {
         self.params.iter().map(|params| params.neighbor_distance).fold(0.0, f32::max)
     }
@@ -159,12 +159,12 @@ impl Perception {
     }
 }
 
-/// The velocity and the side of somebody who looks.
+/// The velocity and the side of an agent that looks.
 fn adapt(scene: Scene<'_>, looker: &Looker<'_>, sight: &mut Sight) -> (Vec2, f32) {
     if scene.is_on_course(looker) { choice::choose(scene, looker, sight) } else { (looker.preferred, 0.0) }
 }
 
-/// Somebody who looks for itself.
+/// An agent that looks for itself.
 fn alone<'a>(scene: Scene<'_>, body: &'a [u32; 1], preferred: Vec2) -> Looker<'a> {
     let (agents, row) = (scene.view.agents, body[0] as usize);
     Looker {

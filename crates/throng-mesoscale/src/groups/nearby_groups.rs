@@ -1,4 +1,4 @@
-//! Which groups may be near a place: a grid whose cells list the groups that somebody there can perceive.
+//! Which groups may be near a place: a grid whose cells list the groups that an agent there can perceive.
 
 use super::cluster::Group;
 use glam::Vec2;

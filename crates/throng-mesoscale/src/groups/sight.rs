@@ -4,10 +4,10 @@
 //! again, along the links that are known already: what joined them may be out of sight. Either costs what lies within the
 //! distance, however large a group is.
 //!
-//! Deviations, for groups of more than [`MANY`], which in a dense crowd are whole streams of people. Whoever has members
+//! Deviations, for groups of more than [`MANY`], which in a dense crowd are whole streams of people. An agent that has members
 //! on all sides, close by and joined to one another, stands among that group, and looks no further at where it goes on.
-//! Whoever else is close looks only as far as about [`MANY`] members would reach if they stood as densely as close by:
-//! nobody perceives hundreds, and to measure them all would take longer than the rest of a step.
+//! Any other that is close looks only as far as about [`MANY`] members would reach if they stood as densely as close by:
+//! no agent perceives hundreds, and to measure them all would take longer than the rest of a step.
 
 use super::Groups;
 use super::cluster::{Clustering, Group, NONE};
@@ -23,10 +23,10 @@ use throng_core::world::View;
 
 /// Larger groups are looked for in the neighbour index, close by first, and of those that are close about as many count.
 pub const MANY: u32 = 64;
-/// Close by: so many times as far as members may be from one another.
+/// Close by: this many times as far as members may be from one another.
 pub const CLOSE: f32 = 2.0;
 
-/// Who looks: somebody, or mates as one body.
+/// Who looks: one agent, or mates as one body.
 #[derive(Clone, Copy, Debug)]
 pub struct Looker<'a> {
     pub row: usize,
@@ -56,7 +56,7 @@ impl Looker<'_> {
         params.neighbor_distance + aside
     }
 
-    /// Whether a row counts as the looker itself: nobody walks around itself or its mates.
+    /// Whether a row counts as the looker itself: no agent walks around itself or its mates.
     fn is_own(&self, view: View<'_>, row: usize) -> bool {
         row == self.row || self.mates == Some(view.agents.cohort[row])
     }
@@ -130,7 +130,7 @@ struct Bodies {
     radius: Vec<f32>,
 }
 
-/// What everybody looks at.
+/// What all agents look at.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     pub view: View<'a>,
@@ -140,7 +140,7 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Whether a preferred velocity may lead into any group: no for nearly everybody nearly always.
+    /// Whether a preferred velocity may lead into any group: no for nearly all agents nearly always.
     pub fn is_on_course(&self, looker: &Looker<'_>) -> bool {
         self.nearby_groups.near(looker.position).iter().any(|&number| {
             let group = &self.clustering.groups[number as usize];
@@ -151,7 +151,7 @@ impl Scene<'_> {
         })
     }
 
-    /// The group that somebody belongs to and wants to go with; [`NONE`] where there is none. Whoever has just set off
+    /// The group that an agent belongs to and wants to go with; [`NONE`] where there is none. An agent that has just set off
     /// goes with those around it: none of them shows yet where it goes.
     pub fn walks_with(&self, row: usize, preferred: Vec2) -> u32 {
         let number = self.clustering.group_of[row];
@@ -505,7 +505,7 @@ const FULL: f32 = 0.9;
 ///
 /// Tangents are compared by their angles from the way to a place within the group's hull. If all lie within half a turn,
 /// so does that way, no angle jumps from one end of the scale to the other, and the extremes are the edges. If they do not,
-/// whoever looks stands within the hull, and either the extremes are more than half a turn apart or one of them has jumped.
+/// the looker stands within the hull, and either the extremes are more than half a turn apart or one of them has jumped.
 ///
 /// Mates run into a group where any of them does: their tangents count all together. But for those who stand among the
 /// group already, or the others would give up for the sake of one.

@@ -28,7 +28,7 @@ fn agent(id: u32, position: Vec2, velocity: Vec2) -> Agent {
         preferred_speed: 1.3,
         max_speed: 2.0,
         responsibility: 0.5,
-        // Long on its way: whoever has just set off goes with those around it.
+        // Long on its way: an agent that has just set off goes with those around it.
         start: -60.0,
         arrival: -1.0,
         walked: 0.0,
@@ -106,22 +106,22 @@ impl Oracle<'_> {
         groups.into_iter().filter(|group| group.len() > 1).collect()
     }
 
-    fn everybody(&self) -> impl Iterator<Item = u32> + use<> {
+    fn all(&self) -> impl Iterator<Item = u32> + use<> {
         0..self.all.len() as u32
     }
 
-    /// Others whom somebody sees within a distance.
+    /// Others whom an agent sees within a distance.
     fn visible(&self, who: u32, distance: f32) -> impl Iterator<Item = u32> {
         let from = self.all[who as usize].0;
-        self.everybody().filter(move |&other| {
+        self.all().filter(move |&other| {
             let at = self.all[other as usize].0;
             other != who && at.distance_squared(from) < distance * distance && self.sees(from, at)
         })
     }
 
-    /// The one group that somebody walks with: it belongs to it, and wants to go as the others in it go.
+    /// The one group that an agent walks with: it belongs to it, and wants to go as the others in it go.
     fn walks_with(&self, who: u32, preferred: Vec2) -> BTreeSet<u32> {
-        let own = self.closure(self.everybody()).into_iter().find(|group| group.contains(&who));
+        let own = self.closure(self.all()).into_iter().find(|group| group.contains(&who));
         own.filter(|group| {
             let others = group.iter().filter(|&&other| other != who).map(|&other| self.all[other as usize].1);
             let mean = others.sum::<Vec2>() / (group.len() as f32 - 1.0);
@@ -130,7 +130,7 @@ impl Oracle<'_> {
         .unwrap_or_default()
     }
 
-    /// How much of a large group somebody looks at: nothing if it stands in the middle of it, and only as far as about
+    /// How much of a large group an agent looks at: nothing if it stands in the middle of it, and only as far as about
     /// [`MANY`] reach if they are as dense as close by.
     fn looks_as_far(&self, who: u32, group: &BTreeSet<u32>, spare: f32) -> f32 {
         let furthest = self.params.neighbor_distance;
@@ -146,7 +146,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// What somebody perceives: the closure among those that it sees.
+    /// What an agent perceives: the closure among those that it sees.
     fn perceives(&self, who: u32, preferred: Vec2) -> Partition {
         self.perceives_with(who, preferred, 0.0)
     }
@@ -154,7 +154,7 @@ impl Oracle<'_> {
     /// The same, if half a turn is so much more.
     fn perceives_with(&self, who: u32, preferred: Vec2, spare: f32) -> Partition {
         let with = self.walks_with(who, preferred);
-        let others = self.closure(self.everybody()).into_iter().filter(|group| *group != with);
+        let others = self.closure(self.all()).into_iter().filter(|group| *group != with);
         let seen = others.flat_map(|group| {
             let visible: Vec<u32> = self.visible(who, self.looks_as_far(who, &group, spare)).collect();
             visible.into_iter().filter(move |other| group.contains(other))
@@ -184,7 +184,7 @@ impl Oracle<'_> {
 }
 
 /// What a member perceives when it wants to move so.
-fn told(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<PerceivedGroup> {
+fn perceived_groups(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<PerceivedGroup> {
     let row = world.agents.id.iter().position(|&id| id == who).unwrap();
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
@@ -192,8 +192,8 @@ fn told(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<Perceiv
     Perception::new(vec![params]).explain(world.view(), &intents, row).groups
 }
 
-fn partition(told: &[PerceivedGroup]) -> Partition {
-    told.iter().map(|group| group.members.iter().copied().collect()).collect()
+fn partition(perceived: &[PerceivedGroup]) -> Partition {
+    perceived.iter().map(|group| group.members.iter().copied().collect()).collect()
 }
 
 proptest! {
@@ -212,7 +212,7 @@ proptest! {
         let found: Partition =
             clustering.groups.iter().map(|group| clustering.members_of(group).iter().map(id).collect()).collect();
         let oracle = Oracle { all: &all, walls: &walls, params };
-        prop_assert_eq!(found, oracle.closure(oracle.everybody()));
+        prop_assert_eq!(found, oracle.closure(oracle.all()));
         let grouped = clustering.group_of.iter().filter(|&&group| group != NONE).count();
         prop_assert_eq!(grouped, clustering.members.len());
     }
@@ -229,10 +229,10 @@ proptest! {
         let mut world = world(&all);
         world.set_walls(Walls::new(walls.clone(), 5.0));
         let preferred = Vec2::from_angle(heading);
-        let told = told(&world, who, preferred, params);
+        let perceived = perceived_groups(&world, who, preferred, params);
         let oracle = Oracle { all: &all, walls: &walls, params };
-        prop_assert_eq!(partition(&told), oracle.perceives(who, preferred));
-        for group in told {
+        prop_assert_eq!(partition(&perceived), oracle.perceives(who, preferred));
+        for group in perceived {
             let members: BTreeSet<u32> = group.members.iter().copied().collect();
             let span = oracle.span(who, &members, 0.0);
             prop_assume!(oracle.span(who, &members, 2e-3).is_some() == span.is_some());
@@ -260,10 +260,10 @@ proptest! {
         let (who, preferred) = (who as u32, 1.3 * Vec2::from_angle(heading));
         let oracle = Oracle { all: &all, walls: &walls, params };
         let perceived = oracle.perceives_with(who, preferred, 2e-3);
-        // Whoever touches another has exactly half a turn covered, and rounding decides.
+        // An agent that touches another has exactly half a turn covered, and rounding decides.
         prop_assume!(perceived == oracle.perceives_with(who, preferred, -2e-3));
         prop_assume!(oracle.visible(who, 1e-3).next().is_none());
-        prop_assert_eq!(partition(&told(&world, who, preferred, params)), perceived);
+        prop_assert_eq!(partition(&perceived_groups(&world, who, preferred, params)), perceived);
     }
 
     /// The cone of a group is what its members' cones cover together, and what lies between them.
@@ -275,16 +275,16 @@ proptest! {
         places.push((Vec2::ZERO, Vec2::new(-1.3, 0.0)));
         let world = world(&places);
         let params = Groups { member_distance: 50.0, ..Groups::default() };
-        let told = told(&world, all.len() as u32, AHEAD, params);
-        prop_assert_eq!(told.len(), 1);
-        prop_assert_eq!(told[0].members.len(), all.len());
+        let perceived = perceived_groups(&world, all.len() as u32, AHEAD, params);
+        prop_assert_eq!(perceived.len(), 1);
+        prop_assert_eq!(perceived[0].members.len(), all.len());
         let edges = all.iter().map(|&(distance, angle)| {
             let half = (2.0 * RADIUS / distance).min(1.0).asin();
             (angle - half, angle + half)
         });
         let (right, left) = edges.fold((f32::MAX, f32::MIN), |(low, high), (right, left)| (low.min(right), high.max(left)));
         prop_assume!(left - right < 3.1);
-        let cone = told[0].cone.unwrap();
+        let cone = perceived[0].cone.unwrap();
         prop_assert!(cone.apex.distance(velocity) < 1e-5);
         prop_assert!(cone.left.distance(Vec2::from_angle(left)) < 1e-3, "{:?} and {left}", cone);
         prop_assert!(cone.right.distance(Vec2::from_angle(right)) < 1e-3, "{:?} and {right}", cone);
@@ -447,15 +447,15 @@ fn a_group_that_carries_an_agent_along_is_still_walked_around() {
     assert!(adapted(&world, who, AHEAD).y.abs() > 0.2);
     // Who wants to go as they go walks with them.
     assert_eq!(adapted(&world, who, -0.5 * AHEAD), -0.5 * AHEAD);
-    assert_eq!(told(&world, who, -0.5 * AHEAD, Groups::default()), []);
+    assert_eq!(perceived_groups(&world, who, -0.5 * AHEAD, Groups::default()), []);
 }
 
 #[test]
 fn between_two_who_belong_together_an_agent_stands_among_them() {
     let pair = [(Vec2::new(1.2, 0.0), Vec2::ZERO), (Vec2::new(-1.2, 0.01), Vec2::ZERO), (Vec2::ZERO, AHEAD)];
     let params = Groups { member_distance: 3.0, ..Groups::default() };
-    let told = told(&world(&pair), 2, AHEAD, params);
-    assert_eq!((told.len(), told[0].cone), (1, None));
+    let perceived = perceived_groups(&world(&pair), 2, AHEAD, params);
+    assert_eq!((perceived.len(), perceived[0].cone), (1, None));
 }
 
 #[test]
@@ -463,16 +463,16 @@ fn of_a_group_that_spans_a_wall_only_the_part_in_sight_counts() {
     // A line of people square to the way, and a wall that hides all of it from one metre to the right on.
     let (mut world, who) = with_walker(block(Vec2::new(6.0, 0.0), 1, 9, Vec2::ZERO));
     world.set_walls(Walls::new(vec![wall((3.0, -0.75), (3.0, -9.0))], 15.0));
-    let told = told(&world, who, AHEAD, Groups::default());
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].members, [3, 4, 5, 6, 7, 8], "those at y = -1 and above");
+    let perceived = perceived_groups(&world, who, AHEAD, Groups::default());
+    assert_eq!(perceived.len(), 1);
+    assert_eq!(perceived[0].members, [3, 4, 5, 6, 7, 8], "those at y = -1 and above");
     // What joins the two ends is hidden: they are two groups.
     let mut ends = block(Vec2::new(6.0, 0.0), 1, 9, Vec2::ZERO);
     ends.push((Vec2::ZERO, AHEAD));
     let mut world = self::world(&ends);
     world.set_walls(Walls::new(vec![wall((3.0, -0.8), (3.0, 0.8))], 15.0));
-    let told = self::told(&world, 9, AHEAD, Groups::default());
-    assert_eq!(partition(&told), Partition::from([[0, 1, 2].into(), [6, 7, 8].into()]));
+    let perceived = perceived_groups(&world, 9, AHEAD, Groups::default());
+    assert_eq!(partition(&perceived), Partition::from([[0, 1, 2].into(), [6, 7, 8].into()]));
 }
 
 /// Links are not kept where they are too many; nothing else changes.
@@ -486,9 +486,9 @@ fn a_crowd_in_which_all_are_linked_is_one_group() {
     assert_eq!((clustering.groups.len(), clustering.members.len()), (1, 1600));
     assert_eq!(clustering.linked(0), None);
     let corner = all.iter().position(|&(at, _)| at == Vec2::splat(-19.5)).unwrap() as u32;
-    let told = told(&world, corner, Vec2::Y, params);
+    let perceived = perceived_groups(&world, corner, Vec2::Y, params);
     let oracle = Oracle { all: &all, walls: &[], params };
-    assert_eq!(partition(&told), oracle.perceives(corner, Vec2::Y));
+    assert_eq!(partition(&perceived), oracle.perceives(corner, Vec2::Y));
 }
 
 /// The detour of the walker after a look, and what it makes of another wish some steps later.

@@ -1,7 +1,7 @@
 //! # Cohorts that walk together (the paper's future work)
 //! Members avoid other groups as one and keep close, each from what it sees: it looks for the mates around it, takes
 //! their middle for the group's place and their outline for its body, and turns what it wants itself as the group as a
-//! whole has to turn. All see nearly the same, so all turn alike; nobody tells anybody anything.
+//! whole has to turn. All see nearly the same, so all turn alike; no agent tells another anything.
 
 use super::cluster::mean;
 use super::sight::{Looker, Scene, is_hidden};
@@ -15,9 +15,9 @@ use throng_core::world::{Status, View};
 
 /// How much room a group of discs takes: as many radii, times the root of their number, from the middle to the edge.
 const ROOMY: f32 = 2.6;
-/// Whoever is so many times as far out has strayed.
+/// A member that is this many times as far out has strayed.
 const STRAY: f32 = 1.5;
-/// How fast somebody comes back who is further out than that, 1/s.
+/// How fast an agent comes back that is further out than that, 1/s.
 const PULL: f32 = 0.5;
 /// The most that this changes a velocity, as a part of the preferred speed.
 const MOST_PULL: f32 = 0.5;
@@ -32,7 +32,7 @@ const ASIDE: f32 = 0.1;
 #[derive(Default)]
 pub struct Mates {
     candidates: Box<Candidates>,
-    /// As far as anybody looks for mates, m.
+    /// How far agents look for mates at the most, m.
     furthest: f32,
     rows: Vec<u32>,
 }
@@ -55,11 +55,11 @@ impl Body {
     }
 }
 
-/// What everybody wants, by row, m/s.
+/// What every agent wants, by row, m/s.
 type Wanted<'a> = [&'a [f32]; 2];
 
 impl Mates {
-    /// Must be called when the neighbour index has changed. `furthest` is how far anybody will look.
+    /// Must be called when the neighbour index has changed. `furthest` is how far agents will look.
     pub fn forget(&mut self, furthest: f32) {
         self.candidates.forget();
         self.furthest = furthest;
@@ -103,7 +103,7 @@ fn wants([x, y]: Wanted<'_>, row: usize) -> Vec2 {
     Vec2::new(x[row], y[row])
 }
 
-/// Somebody who looks with the eyes of all its mates.
+/// An agent that looks with the eyes of all its mates.
 pub fn looker<'a>(
     scene: Scene<'_>,
     row: &'a [u32; 1],
@@ -150,7 +150,7 @@ fn kept_side(body: &Body) -> f32 {
     if aside.abs() < ASIDE * body.preferred.length_squared() { 0.0 } else { aside.signum() }
 }
 
-/// The preferred velocity and the side of somebody who walks with mates.
+/// The preferred velocity and the side of an agent that walks with mates.
 pub fn adapt(scene: Scene<'_>, row: usize, wanted: Wanted<'_>, work: &mut Work) -> (Vec2, f32) {
     let preferred = wants(wanted, row);
     work.mates.find(scene.view, row, scene.params.neighbor_distance);
@@ -158,7 +158,7 @@ pub fn adapt(scene: Scene<'_>, row: usize, wanted: Wanted<'_>, work: &mut Work) 
     let own = [row as u32];
     let looker = as_one(scene, &own, wanted, &work.mates, &body);
     let (adapted, side) = super::adapt(scene, &looker, &mut work.sight);
-    // Nobody runs because the others do.
+    // No agent runs because the others do.
     let turned = at_most(ratio(adapted, looker.preferred).rotate(preferred), preferred.length());
     (turned + pull(scene.view, row, &body, preferred.length()), side)
 }

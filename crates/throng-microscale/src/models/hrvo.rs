@@ -1,11 +1,11 @@
 //! # Hybrid reciprocal velocity obstacles (Snape et al. 2011; 2012, section 2.B)
-//! The side that the agent should not pass on is taken from VO, the other from RVO: whoever is on the right of the
+//! The side that the agent should not pass on is taken from VO, the other from RVO: one that is on the right of the
 //! centre line goes right.
 
 use crate::LocalModel;
 use crate::around::{Around, Ego, Others, Reach};
 use crate::stage::Scene;
-use crate::velocity_obstacle::{clear_path, cone_towards, wall_planes};
+use crate::velocity_obstacle::{choose_outside, cone_towards};
 use fearless_simd::Simd;
 use glam::Vec2;
 use throng_core::geom::{Cone, det};
@@ -34,14 +34,9 @@ impl LocalModel for Hrvo {
 
     #[inline(always)]
     fn choose<S: Simd>(&self, simd: S, _scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
-        around.planes.clear();
-        wall_planes(ego, &around.walls, self.time_horizon_obstacles, &mut around.planes);
-        around.cones.clear();
-        let others = &around.others;
-        for other in 0..others.len {
-            around.cones.push(cone(ego, others, other));
-        }
-        clear_path(simd, &around.cones, &around.planes, ego.preferred, ego.max_speed)
+        choose_outside(simd, ego, around, self.time_horizon_obstacles, |others, other| {
+            cone(ego, others, other)
+        })
     }
 }
 

@@ -23,7 +23,7 @@ pub trait Staged: LocalModel {
     fn stage(self, patience: Patience) -> Box<dyn Microscale>;
 }
 
-/// Written out for each model, so that its code is made once, in this crate, and not wherever somebody names it.
+/// Written out for each model, so that its code is made once, in this crate, and not wherever it is named.
 macro_rules! staged {
     ($($model:ty),+) => {
         $(impl Staged for $model {

@@ -1,4 +1,4 @@
-//! # Nobody is avoided
+//! # No avoidance
 //! The preferred velocity as it is: the yardstick of a free way.
 
 use crate::LocalModel;
@@ -9,7 +9,7 @@ use glam::Vec2;
 use throng_core::geom::at_most;
 
 throng_core::params! {
-    /// Nobody is avoided: every agent takes its preferred velocity.
+    /// No avoidance: every agent takes its preferred velocity.
     pub struct Unaware("none") {
     }
 }

@@ -4,7 +4,7 @@
 use crate::LocalModel;
 use crate::around::{Around, Ego, Reach};
 use crate::stage::Scene;
-use crate::velocity_obstacle::{clear_path, cone_towards, wall_planes};
+use crate::velocity_obstacle::{choose_outside, cone_towards};
 use fearless_simd::Simd;
 use glam::Vec2;
 
@@ -32,16 +32,9 @@ impl LocalModel for Vo {
 
     #[inline(always)]
     fn choose<S: Simd>(&self, simd: S, _scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
-        around.planes.clear();
-        wall_planes(ego, &around.walls, self.time_horizon_obstacles, &mut around.planes);
-        around.cones.clear();
-        let others = &around.others;
-        for other in 0..others.len {
-            around.cones.push({
-                let (towards, reach) = (others.towards(other), others.reach[other]);
-                cone_towards(ego, towards, reach, others.velocity(other), 1.0, others.part[other])
-            });
-        }
-        clear_path(simd, &around.cones, &around.planes, ego.preferred, ego.max_speed)
+        choose_outside(simd, ego, around, self.time_horizon_obstacles, |others, other| {
+            let (towards, reach) = (others.towards(other), others.reach[other]);
+            cone_towards(ego, towards, reach, others.velocity(other), 1.0, others.part[other])
+        })
     }
 }

@@ -3,16 +3,35 @@
 //! Deviation: where nothing is free, the furthest others are left out until something is; HRVO Library keeps the
 //! velocity whose first conflict is with the furthest other, which is the same choice made later.
 
-use super::Planes;
-use crate::around::MAX_WALLS;
+use super::{Planes, wall_planes};
+use crate::around::{Around, Ego, MAX_WALLS, Others};
 use fearless_simd::Simd;
 use glam::Vec2;
 use throng_core::few::Few;
 use throng_core::geom::{Cone, Line, at_most, each_free};
 
+/// The velocity that an agent chooses among walls that count for `horizon` s, and others that have a cone each.
+#[inline(always)]
+pub fn choose_outside<S: Simd>(
+    simd: S,
+    ego: &Ego,
+    around: &mut Around,
+    horizon: f32,
+    cone: impl Fn(&Others, usize) -> Cone,
+) -> Vec2 {
+    around.planes.clear();
+    wall_planes(ego, &around.walls, horizon, &mut around.planes);
+    around.cones.clear();
+    let others = &around.others;
+    for other in 0..others.len {
+        around.cones.push(cone(others, other));
+    }
+    clear_path(simd, &around.cones, &around.planes, ego.preferred, ego.max_speed)
+}
+
 /// The velocity closest to `preferred` that no cone and no wall forbids.
 #[inline(always)]
-pub fn clear_path<S: Simd>(simd: S, cones: &[Cone], walls: &Planes, preferred: Vec2, max_speed: f32) -> Vec2 {
+fn clear_path<S: Simd>(simd: S, cones: &[Cone], walls: &Planes, preferred: Vec2, max_speed: f32) -> Vec2 {
     let preferred = at_most(preferred, max_speed);
     let line = |wall: usize| Line { point: walls.point(wall), direction: walls.direction(wall) };
     let walls: &Few<Line, MAX_WALLS> = &(0..walls.walls.min(MAX_WALLS)).map(line).collect();

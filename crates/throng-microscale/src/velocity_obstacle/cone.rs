@@ -6,13 +6,13 @@ use glam::Vec2;
 use throng_core::few::Few;
 use throng_core::geom::{Cone, left, unit_or};
 
-/// The part of its highest speed with which an agent parts from somebody at the most.
+/// The part of its highest speed with which an agent parts from another at the most.
 const HURRY: f32 = 0.9;
 
 /// Cones, nearest other first.
 pub type Cones = Few<Cone, MAX_OTHERS>;
 
-/// The velocities that lead towards somebody, seen from an apex. `towards` and the sum of radii `reach` are in
+/// The velocities that lead towards another agent, seen from an apex. `towards` and the sum of radii `reach` are in
 /// metres. In contact the sides are square to the way towards the other, and the apex is moved back by as much
 /// as the two must part within a step.
 pub fn cone_towards(ego: &Ego, towards: Vec2, reach: f32, apex: Vec2, share: f32, part: f32) -> Cone {

@@ -8,7 +8,7 @@ mod linear_program;
 mod oracle;
 mod wall;
 
-pub use clear_path::clear_path;
+pub use clear_path::choose_outside;
 pub use cone::{Cones, cone_towards};
 pub use half_plane::{Planes, peer_planes};
 pub use linear_program::closest;

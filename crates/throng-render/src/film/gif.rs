@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// So many pictures say which colours there are.
+/// Pictures from which the palette is made.
 const SAMPLES: usize = 8;
 
 pub(super) fn pack(film: &Film<'_>, watch: Watch<'_>) -> Result<Vec<u8>, FilmError> {

@@ -72,7 +72,7 @@ pub enum FilmError {
     /// H.264 ends there.
     #[error("an MP4 can be at most 3840 × 2160 px, or 2160 × 3840, and not {0} × {1}")]
     TooLarge(u32, u32),
-    /// Whoever watched asked for an end.
+    /// The watcher asked for an end.
     #[error("the film was stopped")]
     Stopped,
     /// The encoder refused.
@@ -85,7 +85,7 @@ pub enum FilmError {
     },
 }
 
-/// Nobody watches more.
+/// More are not watched.
 const MOST_FRAMES: usize = 1_000_000;
 
 /// Told how many pictures are done; stops the film where it says no.

@@ -8,10 +8,10 @@ use throng::record::{CohortInfo, RecordOptions, Recorder, Run, RunInfo, open_run
 const DT: f64 = 0.1;
 
 /// A path by agent and time (s); `None` while it is not there.
-type Way = dyn Fn(u32, f64) -> Option<DVec2>;
+type PositionAt = dyn Fn(u32, f64) -> Option<DVec2>;
 
 /// Records paths and reads them back, as a file would come.
-fn recorded(info: &RunInfo, agents: u32, seconds: f64, way: &Way) -> Run {
+fn recorded(info: &RunInfo, agents: u32, seconds: f64, way: &PositionAt) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.sqlite");
     let mut recorder = Recorder::create_with(&path, info, RecordOptions::default()).unwrap();

@@ -215,7 +215,7 @@ impl Mover {
         Mover { radius, ..self }
     }
 
-    /// Makes it a platform: agents stand on it, and it is in nobody's way.
+    /// Makes it a platform: agents stand on it, and it is in no agent's way.
     pub fn carries(self) -> Mover {
         Mover { carries: true, ..self }
     }

@@ -4,7 +4,7 @@ use super::agent::{Cohort, CohortId};
 use super::apply::{Pending, check_cohort, check_settings};
 use super::edit::EditError;
 use super::floor::{Floor, is_within_reach};
-use super::{Crowd, Handover, Timings, local};
+use super::{Crowd, Handover, State, Timings, local};
 use crate::map::{Link, Map, MapError, Ring, bounds};
 use crate::pipeline::{Models, Stages, UnknownModel, settings_of};
 use glam::DVec2;
@@ -234,8 +234,7 @@ impl Builder {
         if floor.boundary().is_blocked() {
             return Err(EditError::NothingLeft("all of them together".into()).into());
         }
-        let mut crowd = Crowd::around(world, self.models, stages, floor, pool);
-        crowd.free_origin = free_origin;
+        let mut crowd = Crowd::around(State::new(world, self.models, floor, free_origin), stages, pool);
         for cohort in cohorts {
             crowd.join_cohort(cohort);
         }
@@ -251,42 +250,39 @@ impl Builder {
 
 impl Crowd {
     /// Models at work on a world.
-    pub(super) fn around(
-        world: World,
-        models: Models,
-        stages: Stages,
-        floor: Floor,
-        pool: Option<Arc<rayon_core::ThreadPool>>,
-    ) -> Crowd {
+    pub(super) fn around(state: State, stages: Stages, pool: Option<Arc<rayon_core::ThreadPool>>) -> Crowd {
+        let origin = state.world.origin;
+        let (handover, timings) = (Handover::default(), Timings::default());
+        let mut crowd = Crowd { state, stages, handover, timings, pool };
+        // Not as a change of the map: what a saved crowd remembers of it stays valid.
+        crowd.state.world.restore_map(world::Map {
+            walls: crowd.state.floor.walls(origin, crowd.wall_range()),
+            terrain: crowd.state.floor.terrain(origin),
+            legs: crowd.stages.bodies.legs(),
+            gaps: crowd.state.floor.gaps(origin),
+        });
+        crowd.learn_reach();
+        crowd
+    }
+}
+
+impl State {
+    fn new(world: World, models: Models, floor: Floor, free_origin: bool) -> State {
         let dt = world.dt();
-        let mut crowd = Crowd {
+        State {
             world,
             models,
-            stages,
-            handover: Handover::default(),
             floor,
             cohort_names: Vec::new(),
             movers: (Vec::new(), 0),
             pending: Pending::default(),
             unreachable: Vec::new(),
-            free_origin: false,
+            free_origin,
             // A number of no meaning: handles of two crowds are told apart by it.
             tag: RandomState::new().hash_one(0) as u32,
             dt,
             log: None,
-            timings: Timings::default(),
-            pool,
-        };
-        let origin = crowd.world.origin;
-        // Not as a change of the map: what a saved crowd remembers of it stays valid.
-        crowd.world.restore_map(world::Map {
-            walls: crowd.floor.walls(origin, crowd.wall_range()),
-            terrain: crowd.floor.terrain(origin),
-            legs: crowd.stages.bodies.legs(),
-            gaps: crowd.floor.gaps(origin),
-        });
-        crowd.learn_reach();
-        crowd
+        }
     }
 }
 

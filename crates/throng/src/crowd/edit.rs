@@ -162,7 +162,7 @@ pub enum EditError {
     /// The agent is gone.
     #[error("the handle is stale: its agent has left the crowd")]
     StaleHandle,
-    /// The handle was given out by somebody else.
+    /// The handle was given out by another crowd.
     #[error("the handle is of another crowd")]
     ForeignHandle,
     /// The body is gone, or never was.

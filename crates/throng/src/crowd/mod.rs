@@ -51,16 +51,26 @@ use crate::pipeline::{Models, Stages};
 use apply::Pending;
 use floor::Floor;
 use glam::{DVec2, Vec2};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::World;
 
 /// Agents on a map, and the models that move them.
 pub struct Crowd {
-    world: World,
-    models: Models,
+    state: State,
     stages: Stages,
     handover: Handover,
+    timings: Timings,
+    /// Its own threads; those of all crowds where there are none.
+    pool: Option<Arc<rayon_core::ThreadPool>>,
+}
+
+/// What lasts from step to step, and is saved together with what stages remember.
+#[derive(Serialize, Deserialize)]
+struct State {
+    world: World,
+    models: Models,
     floor: Floor,
     /// What the caller calls cohorts.
     cohort_names: Vec<String>,
@@ -77,9 +87,6 @@ pub struct Crowd {
     /// Length of a step where the caller gives none, s.
     dt: f64,
     log: Option<EditLog>,
-    timings: Timings,
-    /// Its own threads; those of all crowds where there are none.
-    pool: Option<Arc<rayon_core::ThreadPool>>,
 }
 
 #[derive(Default)]
@@ -99,16 +106,16 @@ impl Crowd {
 
     /// One step, as long as the builder said.
     pub fn step(&mut self) {
-        if self.world.dt() != self.dt {
-            self.note(Edit::SetDt(self.dt));
-            self.world.set_dt(self.dt);
+        if self.state.world.dt() != self.state.dt {
+            self.note(Edit::SetDt(self.state.dt));
+            self.state.world.set_dt(self.state.dt);
         }
         self.advance();
     }
 
     /// One step of another length, s.
     pub fn step_by(&mut self, dt: f64) -> Result<(), EditError> {
-        if dt != self.world.dt() {
+        if dt != self.state.world.dt() {
             self.apply(Edit::SetDt(dt))?;
         }
         self.advance();
@@ -120,8 +127,8 @@ impl Crowd {
         self.on_threads(|crowd| {
             let mut clock = crowd.timings.start();
             crowd.prepare();
-            let agents = crowd.world.agents.len();
-            let Crowd { world, stages, handover, timings, unreachable, .. } = crowd;
+            let agents = crowd.state.world.agents.len();
+            let Crowd { state: State { world, unreachable, .. }, stages, handover, timings, .. } = crowd;
             let view = world.view();
             handover.resize(view.agents.len());
             let Handover { intents, commands, moves, decided } = handover;
@@ -289,7 +296,7 @@ impl Crowd {
 
     /// The models that run, and their values.
     pub fn models(&self) -> &Models {
-        &self.models
+        &self.state.models
     }
 
     /// Puts other models, or the same with other values, in the place of those that run. A planner that stays keeps its plans.
@@ -299,47 +306,52 @@ impl Crowd {
 
     /// Writes edits down from now on, or no longer.
     pub fn log_edits(&mut self, on: bool) {
-        self.log = on.then(|| self.log.take().unwrap_or_default());
+        self.state.log = on.then(|| self.state.log.take().unwrap_or_default());
     }
 
     /// Hands out the edits that were written down so far, and goes on with an empty log.
     pub fn take_log(&mut self) -> EditLog {
-        self.log.as_mut().map(std::mem::take).unwrap_or_default()
+        self.state.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Applies the edits of a log, each before the step that it was applied before, and steps up to `until`. On a crowd as it
     /// was when the log began, the result is the same, bit by bit. Handles in the log are taken as this crowd's.
     pub fn replay(&mut self, log: &EditLog, until: u64) -> Result<(), EditError> {
         for (step, edit) in &log.edits {
-            let now = self.world.step;
+            let now = self.state.world.step;
             if *step < now {
                 return Err(EditError::LateLog { edit: *step, now });
             }
             (now..*step).for_each(|_| self.advance());
-            self.apply(edit.clone().of_crowd(self.tag))?;
+            self.apply(edit.clone().of_crowd(self.state.tag))?;
         }
-        (self.world.step..until).for_each(|_| self.advance());
+        (self.state.world.step..until).for_each(|_| self.advance());
         Ok(())
     }
 
     /// The crowd as it is now: columns for recorders and viewers.
     pub fn frame(&self) -> Frame<'_> {
-        Frame::new(&self.world, &self.floor.map, self.floor.changes, self.floor.within)
+        Frame::new(
+            &self.state.world,
+            &self.state.floor.map,
+            self.state.floor.changes,
+            self.state.floor.within,
+        )
     }
 
     /// Where one can walk now, as bodies know it.
     pub fn map(&self) -> &Map {
-        &self.floor.map
+        &self.state.floor.map
     }
 
     /// How often the map has changed.
     pub fn map_changes(&self) -> u64 {
-        self.floor.changes
+        self.state.floor.changes
     }
 
     /// All state that lasts, as the engine holds it.
     pub fn world(&self) -> &World {
-        &self.world
+        &self.state.world
     }
 
     /// How long the stages took.

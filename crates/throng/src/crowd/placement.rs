@@ -14,9 +14,9 @@ const TOUCHING: f64 = 1e-3;
 const ENOUGH: f64 = 0.9;
 /// More than a body takes, as a factor: paths are planned for a little more (`WIDEST_CLASS`).
 const TO_SPARE: f64 = 1.08;
-/// An area has room for a body where so many radii are free: an agent that gets there must not have to stop to the millimetre.
+/// An area has room for a body where this many radii are free: an agent that gets there must not have to stop to the millimetre.
 const TO_STOP: f64 = 1.2;
-/// An area is searched for room in so many places along each side of the box around it.
+/// An area is searched for room in this many places along each side of the box around it.
 const SAMPLES: usize = 24;
 
 /// Where bodies can be on a map, in the world's coordinates.

@@ -62,12 +62,12 @@ impl Deref for Path {
 impl Crowd {
     /// How many agents are present.
     pub fn len(&self) -> usize {
-        self.world.agents.len()
+        self.state.world.agents.len()
     }
 
     /// Whether no agent is present.
     pub fn is_empty(&self) -> bool {
-        self.world.agents.is_empty()
+        self.state.world.agents.is_empty()
     }
 
     /// Every agent that is present, in the engine's order.
@@ -112,17 +112,17 @@ impl Crowd {
 
     /// Everything of all agents as slices, for copies in one go.
     pub fn columns(&self) -> Columns<'_> {
-        Columns { origin: self.world.origin, agents: &self.world.agents }
+        Columns { origin: self.state.world.origin, agents: &self.state.world.agents }
     }
 
     /// The agents whose middles are within a radius of a place, m, nearest first.
     pub fn neighbors(&self, place: impl Into<DVec2>, radius: f64) -> Vec<AgentId> {
-        let (place, radius) = (local(place.into(), self.world.origin), radius as f32);
+        let (place, radius) = (local(place.into(), self.state.world.origin), radius as f32);
         let mut found: Vec<(f32, u32, u32)> = Vec::new();
-        let agents = &self.world.agents;
+        let agents = &self.state.world.agents;
         // Nothing is near a place that is no number, and all are within a radius that is endless.
         let radius = if place.is_finite() { radius.clamp(0.0, f32::MAX) } else { return Vec::new() };
-        self.world.rows_near(place, radius, |row| {
+        self.state.world.rows_near(place, radius, |row| {
             let distance = place.distance_squared(Vec2::new(agents.x[row], agents.y[row]));
             if distance <= radius * radius {
                 found.push((distance, agents.id[row], agents.slot[row]));
@@ -135,43 +135,44 @@ impl Crowd {
     /// Whether a place is free: within the walkable area, and in no obstacle.
     pub fn is_walkable(&self, place: impl Into<DVec2>) -> bool {
         let place = place.into();
-        is_within_reach(place) && self.floor.placement(self.world.origin).is_free(place)
+        is_within_reach(place) && self.state.floor.placement(self.state.world.origin).is_free(place)
     }
 
     /// Simulated time, s.
     pub fn time(&self) -> f64 {
-        self.world.time()
+        self.state.world.time()
     }
 
     /// How many steps have been taken.
     pub fn steps(&self) -> u64 {
-        self.world.step
+        self.state.world.step
     }
 
     /// The agents that have left since the last step began: arrived and gone, or despawned.
     pub fn departures(&self) -> &[Departure] {
-        self.world.departures()
+        self.state.world.departures()
     }
 
     /// Where a body that avoids nobody is, m.
     pub fn mover_position(&self, mover: MoverId) -> Result<DVec2, EditError> {
-        let state = self.world.movers()[self.mover_index(mover)?].state(self.time(), self.world.dt());
-        Ok(self.world.origin + state.position.as_dvec2())
+        let state =
+            self.state.world.movers()[self.mover_index(mover)?].state(self.time(), self.state.world.dt());
+        Ok(self.state.world.origin + state.position.as_dvec2())
     }
 
     /// What a cohort is called.
     pub fn cohort_name(&self, cohort: CohortId) -> Option<&str> {
-        self.cohort_names.get(usize::from(cohort.0)).map(String::as_str)
+        self.state.cohort_names.get(usize::from(cohort.0)).map(String::as_str)
     }
 
     /// What cohorts are called.
     pub fn cohort_names(&self) -> &[String] {
-        &self.cohort_names
+        &self.state.cohort_names
     }
 
     /// The numbers of agents that had no path to their goals in the last step, ascending.
     pub fn unreachable(&self) -> &[u32] {
-        &self.unreachable
+        &self.state.unreachable
     }
 
     /// The shortest path between two places for a body of 0.25 m, as the planner finds it: the straight line where it plans
@@ -187,12 +188,12 @@ impl Crowd {
         to: impl Into<DVec2>,
         radius: f64,
     ) -> Result<Path, EditError> {
-        let (from, to, origin) = (from.into(), to.into(), self.world.origin);
-        self.floor.check_free("start of a path", from, origin)?;
-        self.floor.check_free("end of a path", to, origin)?;
+        let (from, to, origin) = (from.into(), to.into(), self.state.world.origin);
+        self.state.floor.check_free("start of a path", from, origin)?;
+        self.state.floor.check_free("end of a path", to, origin)?;
         check_number("radius", radius, 0.0)?;
         let (local_from, local_to) = (local(from, origin), local(to, origin));
-        let path = self.stages.macroscale.path(self.world.view(), local_from, local_to, radius as f32);
+        let path = self.stages.macroscale.path(self.state.world.view(), local_from, local_to, radius as f32);
         let Some(path) = path else { return Ok(Path::default()) };
         let mut points: Vec<DVec2> = path.iter().map(|place| origin + place.as_dvec2()).collect();
         // As the caller gave them, without what single precision took.
@@ -221,11 +222,11 @@ impl Crowd {
 
     /// Pairs that overlap now.
     pub fn overlaps(&self) -> Overlaps {
-        let count = || match self.world.is_sorted() {
-            true => metrics::overlaps(self.world.view()),
+        let count = || match self.state.world.is_sorted() {
+            true => metrics::overlaps(self.state.world.view()),
             // Between a change and the next step the index is not up to date.
             false => {
-                let mut world = self.world.clone();
+                let mut world = self.state.world.clone();
                 world.sort_rows();
                 metrics::overlaps(world.view())
             }
@@ -236,7 +237,7 @@ impl Crowd {
     /// A number that differs whenever the state differs in a bit.
     pub fn state_hash(&self) -> u64 {
         let remembered = self.stages.macroscale.memory().map_or(0, |memory| memory.state_hash());
-        self.world.state_hash(remembered)
+        self.state.world.state_hash(remembered)
     }
 }
 
@@ -254,7 +255,7 @@ impl AgentRef<'_> {
     /// Where it is, m.
     pub fn position(&self) -> DVec2 {
         let place = Vec2::new(self.agents().x[self.row], self.agents().y[self.row]);
-        self.crowd.world.origin + place.as_dvec2()
+        self.crowd.state.world.origin + place.as_dvec2()
     }
 
     /// Its velocity, m/s.
@@ -272,7 +273,7 @@ impl AgentRef<'_> {
 
     /// Where it wants to be, m; of an area, the point of its edge that is closest.
     pub fn goal(&self) -> DVec2 {
-        self.crowd.world.origin + self.crowd.world.view().goal(self.row).as_dvec2()
+        self.crowd.state.world.origin + self.crowd.state.world.view().goal(self.row).as_dvec2()
     }
 
     /// Its body, m.
@@ -297,10 +298,10 @@ impl AgentRef<'_> {
 
     /// The velocity that the caller prefers for it, m/s, where it is steered.
     pub fn preferred_velocity(&self) -> Option<DVec2> {
-        self.crowd.world.steering().of(self.agents().slot[self.row]).map(|velocity| velocity.as_dvec2())
+        self.crowd.state.world.steering().of(self.agents().slot[self.row]).map(|velocity| velocity.as_dvec2())
     }
 
     fn agents(&self) -> &Agents {
-        &self.crowd.world.agents
+        &self.crowd.state.world.agents
     }
 }

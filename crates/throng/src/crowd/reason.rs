@@ -2,7 +2,7 @@
 
 use super::agent::AgentId;
 use super::edit::EditError;
-use super::{Crowd, Handover};
+use super::{Crowd, Handover, State};
 use crate::explain::{Explanation, Wants};
 use crate::pipeline::Stages;
 use glam::Vec2;
@@ -23,7 +23,7 @@ impl Crowd {
     }
 
     pub(crate) fn explain_row(&mut self, row: usize) -> Option<Explanation> {
-        let Crowd { world, stages, handover, unreachable, .. } = self;
+        let Crowd { state: State { world, unreachable, .. }, stages, handover, .. } = self;
         let Stages { macroscale, mesoscale, microscale, world_field, .. } = stages;
         let view = world.view();
         let cohort = view.agents.cohort[row] as usize;

@@ -1,36 +1,13 @@
 //! A crowd as bytes, from which it goes on bit by bit.
 
-use super::apply::Pending;
-use super::edit::EditLog;
-use super::floor::Floor;
-use super::{BuildError, Crowd, builder};
-use crate::pipeline::{Models, Stages};
-use serde::{Deserialize, Serialize};
+use super::{BuildError, Crowd, State, builder};
+use crate::pipeline::Stages;
 use throng_core::memory::MemoryError;
-use throng_core::world::World;
 
 const MAGIC: &[u8; 8] = b"throngS1";
 
 /// How what all versions save begins; the next byte tells them apart.
 const FAMILY: &[u8; 7] = b"throngS";
-
-/// Everything that lasts.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    world: World,
-    models: Models,
-    floor: Floor,
-    cohort_names: Vec<String>,
-    movers: (Vec<u32>, u32),
-    pending: Pending,
-    unreachable: Vec<u32>,
-    free_origin: bool,
-    tag: u32,
-    dt: f64,
-    log: Option<EditLog>,
-    /// What the planner remembers of agents; empty where it remembers nothing.
-    macroscale: Vec<u8>,
-}
 
 /// Why bytes are no crowd.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -59,21 +36,9 @@ pub enum LoadError {
 impl Crowd {
     /// The crowd as bytes.
     pub fn save(&self) -> Result<Vec<u8>, LoadError> {
-        let saved = Saved {
-            world: self.world.clone(),
-            models: self.models.clone(),
-            floor: self.floor.clone(),
-            cohort_names: self.cohort_names.clone(),
-            movers: self.movers.clone(),
-            pending: self.pending.clone(),
-            unreachable: self.unreachable.clone(),
-            free_origin: self.free_origin,
-            tag: self.tag,
-            dt: self.dt,
-            log: self.log.clone(),
-            macroscale: self.stages.macroscale.memory().map(|memory| memory.save()).unwrap_or_default(),
-        };
-        let body = postcard::to_stdvec(&saved).map_err(|error| LoadError::Broken(error.to_string()))?;
+        let memory = self.stages.macroscale.memory().map(|memory| memory.save()).unwrap_or_default();
+        let body = postcard::to_stdvec(&(&self.state, memory));
+        let body = body.map_err(|error| LoadError::Broken(error.to_string()))?;
         Ok([MAGIC.as_slice(), &checksum(&body).to_le_bytes(), &body].concat())
     }
 
@@ -95,18 +60,17 @@ impl Crowd {
         if u64::from_le_bytes(*sum) != checksum(body) {
             return Err(broken("its checksum is wrong"));
         }
-        let saved: Saved = postcard::from_bytes(body).map_err(|error| broken(&error.to_string()))?;
+        let saved = postcard::from_bytes::<(State, Vec<u8>)>(body);
+        let (mut state, memory) = saved.map_err(|error| broken(&error.to_string()))?;
         let pool = threads.map(builder::pool).transpose()?;
-        let mut stages = Stages::new(&saved.models).map_err(BuildError::from)?;
-        if let Some(memory) = stages.macroscale.memory_mut() {
-            memory.load(&saved.macroscale)?;
+        let mut stages = Stages::new(&state.models).map_err(BuildError::from)?;
+        if let Some(planner) = stages.macroscale.memory_mut() {
+            planner.load(&memory)?;
         }
-        let mut crowd = Crowd::around(saved.world, saved.models, stages, saved.floor, pool);
-        (crowd.cohort_names, crowd.movers) = (saved.cohort_names, saved.movers);
-        (crowd.tag, crowd.dt, crowd.log) = (saved.tag, saved.dt, saved.log);
-        // After the crowd is set up: what that leaves to be done has been done before it was saved.
-        (crowd.pending, crowd.unreachable) = (saved.pending, saved.unreachable);
-        crowd.free_origin = saved.free_origin;
+        let pending = std::mem::take(&mut state.pending);
+        let mut crowd = Crowd::around(state, stages, pool);
+        // What setting it up leaves to be done had been done before it was saved.
+        crowd.state.pending = pending;
         Ok(crowd)
     }
 }

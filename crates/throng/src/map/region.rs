@@ -3,6 +3,7 @@
 use super::boundary::{Boundary, closest_on_segment, distance_to_segment};
 use super::bounds;
 use glam::DVec2;
+use throng_core::space::Buckets;
 
 /// A point this close to a boundary counts as free, m: a goal may lie on a wall.
 const TOUCH: f64 = 1e-6;
@@ -14,9 +15,7 @@ pub struct Region {
     /// The corners of the box around all edges.
     low: DVec2,
     high: DVec2,
-    /// Height of a band, m.
-    height: f64,
-    /// Edges of rings, band after band; an edge stands in every band that it touches.
+    /// Edges of rings.
     rings: Bands,
     /// Edges of rings and open walls, in the same bands.
     all: Bands,
@@ -49,11 +48,16 @@ impl Side {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+/// Edges, and which of them touch each of some horizontal bands of one height.
+#[derive(Clone, Debug)]
 struct Bands {
-    /// Where each band begins in `edges`, and at the end their number.
-    first: Vec<usize>,
+    low: f64,
+    /// Of a band, m.
+    height: f64,
+    count: usize,
     edges: Vec<[DVec2; 2]>,
+    /// By band, numbers of edges.
+    touching: Buckets,
 }
 
 impl Region {
@@ -65,29 +69,19 @@ impl Region {
         // As many bands as edges would hold tall edges too often; the root keeps both small.
         let count = (all.len() as f64).sqrt().ceil().max(1.0) * 2.0;
         let height = ((high.y - low.y) / count).max(f64::MIN_POSITIVE);
-        let mut region = Region {
-            bounded: boundary.bounded,
-            low,
-            high,
-            height,
-            rings: Bands::default(),
-            all: Bands::default(),
-            walls: boundary.walls.clone(),
-        };
-        let band = |y| region.band(y, count as usize);
-        let (rings, all) = (Bands::new(&rings, count as usize, band), Bands::new(&all, count as usize, band));
-        (region.rings, region.all) = (rings, all);
-        region
+        let bands = |edges| Bands::new(edges, low.y, height, count as usize);
+        let (rings, all) = (bands(rings), bands(all));
+        Region { bounded: boundary.bounded, low, high, rings, all, walls: boundary.walls.clone() }
     }
 
     /// Whether a point lies in free space or on its boundary. An open wall inside an obstacle bounds nothing.
     pub fn is_free(&self, point: DVec2) -> bool {
-        self.is_inside(point) || !self.keeps_from(&self.rings, point, TOUCH)
+        self.is_inside(point) || !self.rings.keep_from(point, TOUCH)
     }
 
     /// Whether no edge or wall comes closer than `radius`.
     pub fn has_room(&self, point: DVec2, radius: f64) -> bool {
-        self.keeps_from(&self.all, point, radius)
+        self.all.keep_from(point, radius)
     }
 
     /// The closest place where a body of a radius can be, or, where there is none nearby, one with less room around it.
@@ -119,9 +113,7 @@ impl Region {
     /// A place in a corner, moved until no side of it is too close.
     fn pushed_off(&self, mut place: DVec2, room: f64) -> DVec2 {
         for _ in 0..PUSHES {
-            let count = self.all.count();
-            let bands = self.band(place.y - room, count)..=self.band(place.y + room, count);
-            for &[a, b] in bands.flat_map(|band| self.all.of(band)) {
+            for [a, b] in self.all.near(place.y, room) {
                 let away = place - Side { a, b }.closest(place);
                 let depth = room - away.length();
                 if depth > 0.0 {
@@ -132,55 +124,46 @@ impl Region {
         place
     }
 
-    fn keeps_from(&self, edges: &Bands, point: DVec2, radius: f64) -> bool {
-        let count = edges.count();
-        let bands = self.band(point.y - radius, count)..=self.band(point.y + radius, count);
-        bands.flat_map(|band| edges.of(band)).all(|&[a, b]| distance_to_segment(point, a, b) >= radius)
-    }
-
     fn is_inside(&self, point: DVec2) -> bool {
         // Most agents of a large crowd stand far from a few obstacles.
         if point.cmplt(self.low).any() || point.cmpgt(self.high).any() {
             return !self.bounded;
         }
-        let crosses = |&&[a, b]: &&[DVec2; 2]| {
+        let crosses = |&[a, b]: &[DVec2; 2]| {
             (a.y > point.y) != (b.y > point.y)
                 && point.x < (b.x - a.x) * ((point.y - a.y) / (b.y - a.y)) + a.x
         };
-        let edges = self.rings.of(self.band(point.y, self.rings.count()));
-        (edges.iter().filter(crosses).count() % 2 == 1) == self.bounded
-    }
-
-    fn band(&self, y: f64, count: usize) -> usize {
-        // A cast sends what lies below to 0.
-        (((y - self.low.y) / self.height) as usize).min(count.saturating_sub(1))
+        (self.rings.near(point.y, 0.0).filter(crosses).count() % 2 == 1) == self.bounded
     }
 }
 
 impl Bands {
-    fn new(edges: &[[DVec2; 2]], count: usize, band: impl Fn(f64) -> usize) -> Bands {
-        let span = |[a, b]: &[DVec2; 2]| band(a.y.min(b.y))..=band(a.y.max(b.y));
-        let mut first = vec![0; count + 1];
-        edges.iter().flat_map(span).for_each(|band| first[band + 1] += 1);
-        (0..count).for_each(|band| first[band + 1] += first[band]);
-        let mut next = first.clone();
-        let mut sorted = vec![[DVec2::ZERO; 2]; first[count]];
-        for edge in edges {
-            for band in span(edge) {
-                sorted[next[band]] = *edge;
-                next[band] += 1;
+    fn new(edges: Vec<[DVec2; 2]>, low: f64, height: f64, count: usize) -> Bands {
+        let mut bands = Bands { low, height, count, edges, touching: Buckets::default() };
+        let mut touching = Buckets::default();
+        touching.fill(count, |put| {
+            for (number, [a, b]) in (0..).zip(&bands.edges) {
+                (bands.band(a.y.min(b.y))..=bands.band(a.y.max(b.y))).for_each(|band| put(band, number));
             }
-        }
-        Bands { first, edges: sorted }
+        });
+        bands.touching = touching;
+        bands
     }
 
-    fn count(&self) -> usize {
-        self.first.len().saturating_sub(1)
+    fn band(&self, y: f64) -> usize {
+        // A cast sends what lies below to 0.
+        (((y - self.low) / self.height) as usize).min(self.count - 1)
     }
 
-    fn of(&self, band: usize) -> &[[DVec2; 2]] {
-        let end = self.first.get(band + 1).copied().unwrap_or(0);
-        self.first.get(band).and_then(|&first| self.edges.get(first..end)).unwrap_or(&[])
+    /// Edges in the bands within a distance of a height, band after band; one that touches several comes several times.
+    fn near(&self, y: f64, distance: f64) -> impl Iterator<Item = [DVec2; 2]> + '_ {
+        let bands = self.band(y - distance)..=self.band(y + distance);
+        bands.flat_map(|band| self.touching.get(band)).map(|&number| self.edges[number as usize])
+    }
+
+    /// Whether no edge comes closer than `radius`.
+    fn keep_from(&self, point: DVec2, radius: f64) -> bool {
+        self.near(point.y, radius).all(|[a, b]| distance_to_segment(point, a, b) >= radius)
     }
 }
 

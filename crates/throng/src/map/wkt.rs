@@ -4,7 +4,7 @@ use super::{Drawing, Polygon};
 use glam::DVec2;
 use std::fmt::Write;
 
-/// Collections inside collections; nobody draws deeper.
+/// Depth of collections inside collections; drawings are not deeper.
 const DEEPEST: usize = 32;
 const KINDS: &str = "POLYGON, MULTIPOLYGON, LINESTRING, MULTILINESTRING, GEOMETRYCOLLECTION";
 
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         match kind.as_str() {
             "POLYGON" => self.polygon(),
             "MULTIPOLYGON" => self.list(Self::polygon),
-            "LINESTRING" => self.line(),
+            "LINESTRING" | "LINEARRING" => self.line(),
             "MULTILINESTRING" => self.list(Self::line),
             "GEOMETRYCOLLECTION" if depth < DEEPEST => self.list(|reader| reader.geometry(depth + 1)),
             "GEOMETRYCOLLECTION" => Err(format!("collections are nested more than {DEEPEST} deep")),

@@ -38,10 +38,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Frames a second where nobody asks for another rate: enough for smooth trails, and PedPy's measures are stable there.
+/// Frames a second where no other rate is asked for: enough for smooth trails, and PedPy's measures are stable there.
 const DEFAULT_FPS: f64 = 10.0;
 
-/// Rows are made safe on disk at the latest after so many ...
+/// Rows are made safe on disk at the latest after this many ...
 const ROWS_BETWEEN_SAVES: u64 = 100_000;
 
 /// ... or after so long, whichever comes first: what a killed process can lose.
@@ -399,7 +399,7 @@ impl Recorder {
 impl Drop for Recorder {
     fn drop(&mut self) {
         if !self.closed {
-            // Nobody is left to hear of an error here; `finish` is for those who want to.
+            // There is no caller left to hear of an error here; `finish` is for those who want to.
             let _ = self.sink.finish();
         }
     }

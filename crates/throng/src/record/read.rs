@@ -58,7 +58,7 @@ struct Agent {
     end: usize,
 }
 
-/// The way of one agent, by rising frame.
+/// The trajectory of one agent, by rising frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Track<'a> {
     /// As in the file.
@@ -76,7 +76,7 @@ pub struct Track<'a> {
 }
 
 impl Run {
-    /// The agents' ways, by rising id.
+    /// The agents' trajectories, by rising id.
     pub fn tracks(&self) -> impl ExactSizeIterator<Item = Track<'_>> + Clone + '_ {
         self.agents.iter().map(|agent| {
             let rows = agent.start..agent.end;

@@ -99,7 +99,7 @@ pub(super) struct Report<'a> {
     problems: Vec<Problem>,
 }
 
-/// More than this helps nobody, and a million bad points would fill the memory with messages.
+/// More than this helps no reader, and a million bad points would fill the memory with messages.
 const MOST_PROBLEMS: usize = 20;
 const MOST_NAMES: usize = 40;
 const LONGEST_VALUE: usize = 60;
@@ -207,7 +207,7 @@ pub(crate) fn closest<'a>(written: &str, names: &[&'a str]) -> Option<&'a str> {
 
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
-    // Nobody means `orca` by a page of text.
+    // A page of text is not `orca` misspelt.
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, from) in a.chars().take(64).enumerate() {
         let mut diagonal = row[0];

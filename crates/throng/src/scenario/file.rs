@@ -99,7 +99,7 @@ pub struct MapFile {
     /// Solid polygons, in either winding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<ObstacleFile>,
-    /// Gaps in the ground: polygons, in either winding. Nobody can stand there; those who walk by `footsteps` can step over
+    /// Gaps in the ground: polygons, in either winding. No agent can stand there; those who walk by `footsteps` can step over
     /// them, and for all others they are as good as obstacles.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Vec<Point>>,
@@ -292,7 +292,7 @@ pub struct MoverFile {
     pub radius: f64,
     /// Time (s), x and y (m), times rising.
     pub path: Vec<[f64; 3]>,
-    /// Whether it is a platform: it is in nobody's way, agents of the macroscale `multi-domain` can stand on it, also where
+    /// Whether it is a platform: it is in no agent's way, agents of the macroscale `multi-domain` can stand on it, also where
     /// the map is not walkable, and are moved with it. Default false.
     #[serde(default, skip_serializing_if = "is_false")]
     pub carries: bool,
@@ -306,7 +306,7 @@ pub struct LinkFile {
     pub from: Point,
     /// Where it ends, m.
     pub to: Point,
-    /// As how many metres of walking it counts when ways are planned. Default 1. At least 0.
+    /// As how many metres of walking it counts when paths are planned. Default 1. At least 0.
     #[serde(default = "default_link_cost")]
     #[schemars(range(min = 0.0))]
     pub cost: f64,

@@ -173,7 +173,7 @@ impl Scenario {
         let unused = self.plans_with(Ability::PlansInTime) && !self.pipeline.mesoscale.is_empty();
         unused.then(|| {
             format!(
-                "pipeline.mesoscale does nothing with `{}`, whose plans keep clear of everybody",
+                "pipeline.mesoscale does nothing with `{}`, whose plans keep clear of all others",
                 self.pipeline.macroscale
             )
         })
@@ -196,7 +196,7 @@ impl Scenario {
 
     /// The walkable area as WKT, as JuPedSim and PedPy want it: always one POLYGON, with holes.
     ///
-    /// Parts of the free space where nobody starts are left out. Where agents start in several parts, or the plan has
+    /// Parts of the free space where no agent starts are left out. Where agents start in several parts, or the plan has
     /// no outline, see [`map::to_wkt`].
     pub fn walkable_wkt(&self) -> String {
         map::to_wkt(&self.map_for_bodies(), &self.starts(), &self.destinations())
@@ -215,7 +215,7 @@ impl Scenario {
         self.agents().map(|agent| agent.position).collect()
     }
 
-    /// Where anybody will want to be: goals, also later ones, corners of goal areas, and the movers' paths.
+    /// Where any agent will want to be: goals, also later ones, corners of goal areas, and the movers' paths.
     pub(crate) fn destinations(&self) -> Vec<DVec2> {
         let later = self.events.iter().flat_map(|event| match &event.action {
             Action::Retarget { goals, .. } => goals.as_slice(),

@@ -109,7 +109,7 @@ pub(super) struct Full {
 }
 
 impl Scatter<'_> {
-    /// Finds a place for everyone: free, clear of walls and of all who stand.
+    /// Finds a place for every agent: free, clear of walls and of all who stand.
     ///
     /// At random as long as that works. A crowd too dense for chance (beyond about half of the area) stands on a
     /// triangular lattice instead, in random order.

@@ -56,7 +56,7 @@ pub fn run(draws: &mut Draws<'_>, scenario: &Scenario) -> Verdict {
     Ok(())
 }
 
-/// Everything is finite, nobody is too fast and nobody is lost.
+/// Everything is finite, no agent is too fast and none is lost.
 fn sane(simulation: &Simulation, scenario: &Scenario) -> Verdict {
     let frame = simulation.frame();
     let agents = &simulation.world().agents;
@@ -95,7 +95,7 @@ fn places(simulation: &Simulation) -> BTreeMap<u32, Vec2> {
     (0..agents.len()).map(|row| (agents.id[row], Vec2::new(agents.x[row], agents.y[row]))).collect()
 }
 
-/// Whoever an obstacle has come down on was put beside it.
+/// An agent that an obstacle has come down on was put beside it.
 fn forget_caught(before: &mut BTreeMap<u32, Vec2>, simulation: &Simulation) {
     let region = Region::new(&boundary(simulation.map()));
     let origin = simulation.frame().origin;
@@ -136,19 +136,22 @@ fn explained(draws: &mut Draws<'_>, simulation: &mut Simulation) -> Verdict {
     let ids = simulation.frame().id.to_vec();
     if !ids.is_empty() {
         let id = draws.pick(&ids);
-        let told = simulation.explain(id).ok_or(format!("agent {id} is not explained"))?;
-        let finite = told.chosen.is_finite() && told.wanted.is_finite() && told.preferred.is_finite();
+        let explained = simulation.explain(id).ok_or(format!("agent {id} is not explained"))?;
+        let finite =
+            explained.chosen.is_finite() && explained.wanted.is_finite() && explained.preferred.is_finite();
         let planes =
-            told.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
-        let cones =
-            told.cones.iter().all(|cone| cone.apex.is_finite() && det(cone.right, cone.left).is_finite());
-        let others = told.neighbors.iter().all(|other| DVec2::from(other.position).is_finite());
+            explained.half_planes.iter().all(|plane| plane.point.is_finite() && plane.direction.is_finite());
+        let cones = explained
+            .cones
+            .iter()
+            .all(|cone| cone.apex.is_finite() && det(cone.right, cone.left).is_finite());
+        let others = explained.neighbors.iter().all(|other| DVec2::from(other.position).is_finite());
         if !(finite && planes && cones && others) {
-            return Err(format!("agent {id} sees what is not finite: {told:?}"));
+            return Err(format!("agent {id} sees what is not finite: {explained:?}"));
         }
     }
     if simulation.explain(u32::MAX).is_some() {
-        return Err("somebody who does not exist is explained".into());
+        return Err("an agent that does not exist is explained".into());
     }
     if simulation.state_hash() == hash { Ok(()) } else { Err("to explain has changed the state".into()) }
 }

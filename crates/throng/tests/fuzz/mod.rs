@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use throng::Scenario;
 
-/// A case that takes longer is a hang. Most take a millisecond, but somebody else may be using the machine: on a busy one
+/// A case that takes longer is a hang. Most take a millisecond, but other processes may be using the machine: on a busy one
 /// a case has waited for 10 s.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// After so many bugs there is enough to do.
+/// The hunt ends after this many bugs.
 const ENOUGH: usize = 12;
 
 /// What a seed stands for.
@@ -104,7 +104,7 @@ impl Run {
 
     /// Ends the process where a case hangs: its thread cannot be ended alone.
     fn watch(&self, progress: bool) {
-        let mut told = 0;
+        let mut reported = 0;
         while self.next.load(Ordering::Relaxed) < self.end + self.at.len() as u64 {
             std::thread::sleep(Duration::from_millis(50));
             let working = |at: &&(AtomicU64, AtomicU64)| at.1.load(Ordering::Relaxed) != u64::MAX;
@@ -117,10 +117,10 @@ impl Run {
                     std::process::exit(101);
                 }
             }
-            if progress && self.now() / 10_000 > told {
-                told = self.now() / 10_000;
+            if progress && self.now() / 10_000 > reported {
+                reported = self.now() / 10_000;
                 let found = self.found.lock().unwrap().len();
-                eprintln!("{} s: {} cases, {found} bugs", told * 10, self.next.load(Ordering::Relaxed));
+                eprintln!("{} s: {} cases, {found} bugs", reported * 10, self.next.load(Ordering::Relaxed));
             }
             if self.found.lock().unwrap().len() >= ENOUGH
                 || self.at.iter().all(|at| !working(&at) && self.now() > 1000)

@@ -1,4 +1,4 @@
-//! Random scenario files: valid ones, nearly valid ones, and such as nobody would write.
+//! Random scenario files: valid ones, nearly valid ones, and such as no user would write.
 
 use super::draws::Draws;
 use std::fmt::Write;

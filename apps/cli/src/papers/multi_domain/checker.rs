@@ -4,13 +4,13 @@
 use super::maps::{Map, Mover, RADIUS, SIZE};
 use glam::DVec2;
 
-/// Between looks, s: nobody comes nearer by more than 0.2 mm in between.
+/// Between looks, s: no agent comes nearer by more than 0.2 mm in between.
 const LOOK: f64 = 0.01;
 /// Bodies may overlap by so much, m, as in the report of a run.
 const ALLOWED: f64 = 1e-3;
 /// As near to the goal one has arrived, m.
 pub const GOAL_RADIUS: f64 = 0.5;
-/// Nobody is faster, m/s.
+/// No agent is faster, m/s.
 const FASTEST: f64 = 1.8;
 
 /// What is wrong with a trajectory.
@@ -20,11 +20,11 @@ pub enum Fault {
     Start,
     /// It does not end at the goal.
     Goal,
-    /// It goes back in time, or faster than anybody walks.
+    /// It goes back in time, or faster than agents walk.
     Speed,
     /// It touches something that stands.
     Wall,
-    /// It touches somebody who moves.
+    /// It touches a mover.
     Mover,
 }
 

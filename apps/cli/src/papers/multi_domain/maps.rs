@@ -10,7 +10,7 @@ use super::rng::{Purpose, Stream, stream};
 use glam::{DVec2, Vec2};
 
 pub const SIZE: f64 = 100.0;
-/// Of whoever plans, m.
+/// Of the agent that plans, m.
 pub const RADIUS: f64 = 0.25;
 /// Blocks, and how long and wide half of one is, m.
 const BLOCKS: usize = 30;
@@ -29,7 +29,7 @@ const HORIZON: f64 = 240.0;
 const MOST_MISSES: u32 = 200;
 /// The goal is no nearer than this, m.
 const APART: f64 = 20.0;
-/// Nobody begins nearer to the start than this, m: a planner should have a chance.
+/// No mover begins nearer to the start than this, m: a planner should have a chance.
 const HEAD_START: f64 = 3.0;
 
 /// A body that moves: radius, and where it is when.
@@ -47,7 +47,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// The map of a number; `None` where it has no way from start to goal, however long one tries.
+    /// The map of a number; `None` where it has no path from start to goal, however long one tries.
     pub fn new(seed: u64, number: u32) -> Option<Map> {
         let mut numbers = stream(seed, number, 0, Purpose::Place);
         let sizes = [BLOCK; BLOCKS].into_iter().chain([WALL; WALLS]);
@@ -73,8 +73,9 @@ impl Map {
     }
 
     pub fn published(&self) -> Occupancy {
-        let told = |mover: &Mover| Trajectory { radius: mover.radius, path: mover.path.clone(), stays: true };
-        Occupancy::new(self.movers.iter().map(told))
+        let trajectory =
+            |mover: &Mover| Trajectory { radius: mover.radius, path: mover.path.clone(), stays: true };
+        Occupancy::new(self.movers.iter().map(trajectory))
     }
 }
 
@@ -106,7 +107,7 @@ fn walls(blocks: &[[DVec2; 4]]) -> Vec<Wall> {
     ring(outline.map(|at| at.as_vec2())).chain(blocks.iter().flat_map(outside)).collect()
 }
 
-/// From place to place on shortest ways, until the horizon.
+/// From place to place on shortest paths, until the horizon.
 fn mover(numbers: &mut Stream, terrain: &Terrain, search: &mut Search, start: DVec2) -> Option<Mover> {
     let radius = numbers.uniform(MOVER_RADIUS.0, MOVER_RADIUS.1);
     let speed = numbers.uniform(MOVER_SPEED.0, MOVER_SPEED.1);

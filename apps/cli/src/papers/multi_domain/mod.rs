@@ -79,7 +79,7 @@ fn notes(asked: usize, maps: usize, quick: bool) -> Vec<String> {
     if maps < asked {
         let left_out = asked - maps;
         notes.push(format!(
-            "{left_out} maps are left out: no way leads from any start to any goal that was drawn."
+            "{left_out} maps are left out: no path leads from any start to any goal that was drawn."
         ));
     }
     if quick {

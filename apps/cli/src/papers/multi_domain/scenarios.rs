@@ -15,7 +15,7 @@ use throng::planning::TaskRecord;
 use throng::scenario::Overrides;
 use throng::{Scenario, Simulation, builtin};
 
-const TABLE: &str = "Scenarios: runs in which all arrive in time and nobody collides";
+const TABLE: &str = "Scenarios: runs in which all arrive in time and none collide";
 const FRAMES: &str = "A frame with 100 agents, on one thread, with a deadline of 10 ms";
 const SCALE: &str = "City blocks, 200 obstacles that stand and 50 that move, two threads";
 const SEEDS: u64 = 20;
@@ -93,7 +93,7 @@ pub fn reproduce(quick: bool, picture: Option<&std::path::Path>) -> anyhow::Resu
     scale(quick, &mut rows, &mut findings)?;
     let mut notes = vec![
         format!(
-            "{seeds} seeds for each scenario, which move the starts. Beside it: ways on the navigation mesh, and ORCA with a horizon of 3 s."
+            "{seeds} seeds for each scenario, which move the starts. Beside it: paths on the navigation mesh, and ORCA with a horizon of 3 s."
         ),
         "Times: this machine, with whatever else it does.".into(),
     ];
@@ -131,7 +131,7 @@ fn go(name: &str, seed: u64, alone: bool) -> anyhow::Result<Run> {
     let mut simulation = Simulation::with_threads(&scenario, 2)?;
     let mut metrics = Metrics::default();
     let (mut bytes, mut walls_crossed) = (0, 0);
-    // Whoever steps onto a platform crosses the edge of the floor.
+    // An agent that steps onto a platform crosses the edge of the floor.
     let has_platforms = simulation.world().movers().iter().any(|mover| mover.carries);
     while !simulation.is_done() {
         let before = places(&simulation);
@@ -323,7 +323,7 @@ struct Pace {
     agent: f64,
 }
 
-/// After the first steps, which make the map and everybody's first plan. Over so many seeds that there are as many agents in
+/// After the first steps, which make the map and every agent's first plan. Over enough seeds that there are as many agents in
 /// all: of a hundred, a handful search, and another handful in another city.
 fn city_step(agents: usize, blocks: u32, quick: bool) -> anyhow::Result<Pace> {
     let (warm, steps, seeds) = if quick { (20, 30, 1) } else { (100, 200, 1_000 / agents) };

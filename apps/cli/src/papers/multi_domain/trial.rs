@@ -45,7 +45,7 @@ pub struct Result {
     pub searches: f64,
     pub milliseconds: f64,
     pub fault: Option<Fault>,
-    /// The shortest static way over the way that was planned.
+    /// The shortest static path over the path that was planned.
     pub quality: f64,
 }
 

@@ -3,11 +3,11 @@
 //! action chooses how long the step takes, the heading and the speed of the body at its end, and how the foot is turned; the
 //! foot's place follows, because the body is an inverted pendulum over it ([`throng_core::geom::Pendulum`]). There are about 35 from each
 //! state. Steps that legs cannot make, that need ground where there is none, or that lead a body into a wall or into
-//! somebody's published path are none.
+//! an agent's published path are none.
 //!
-//! Whoever stands has both feet down. It sets off by shifting its weight, and then the left foot goes first; it may also wait. Plans
-//! end standing, or where one vanishes. To stand before the horizon without having arrived is dear, but always a plan: a search
-//! that has no time left has one that leads as near to the goal as it could see.
+//! An agent that stands has both feet down. It sets off by shifting its weight, and then the left foot goes first; it may also
+//! wait. Plans end standing, or where one vanishes. To stand before the horizon without having arrived is dear, but always a
+//! plan: a search that has no time left has one that leads as near to the goal as it could see.
 //!
 //! Costs are the energies of Σ4: a price for every second, one that grows with the square of the step's mean speed, and one for changes of
 //! velocity; and a little for steps that are longer, shorter or more turned than usual. The heuristic is the least that a metre can
@@ -46,7 +46,7 @@ const MOST_SPEEDS: u8 = 4;
 
 /// What footsteps are planned in.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub struct Surroundings<'a> {
     /// What legs can do.
     pub legs: &'a Legs,
     /// Where there is no ground.
@@ -92,7 +92,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Somebody who stands.
+    /// An agent that stands.
     pub fn standing(time: f64, at: DVec2, gait: &Gait) -> Start {
         Start { time, at, velocity: DVec2::ZERO, feet: gait.feet, support: None }
     }
@@ -107,7 +107,7 @@ pub struct Errand<'a> {
     pub radius: f64,
     /// Whether one vanishes there, so that one need not stand.
     pub leaves: bool,
-    /// Whoever stands elsewhere before this pays for it, s.
+    /// An agent that stands elsewhere before this pays for it, s.
     pub horizon: f64,
     /// Until when one must be able to stand where a plan ends, s.
     pub rest_until: f64,
@@ -115,20 +115,20 @@ pub struct Errand<'a> {
     pub left: &'a dyn Fn(DVec2) -> f64,
 }
 
-/// A plan is at most so many times as long as its horizon: a river that was begun must be crossed.
+/// A plan is at most this many times as long as its horizon: a river that was begun must be crossed.
 const BEYOND: f64 = 2.0;
 /// At least so long one must be able to stand at the end of a plan, s.
 const REST: f64 = 6.0;
-/// So many of the longest steps there is ground around whoever stands on the way.
+/// Around an agent that stands on the way there is ground for this many of the longest steps.
 const RUN_UP: f64 = 1.5;
-/// A second that one stands at the end of a plan, before the horizon, costs so many times one of standing.
+/// A second that one stands at the end of a plan, before the horizon, costs this many times one of standing.
 const IDLE: f64 = 3.0;
-/// What is further than one gets within the horizon at so many times the preferred speed is as far for all plans.
+/// What is further than one gets within the horizon at this many times the preferred speed is as far for all plans.
 const FURTHEST: f64 = 1.2;
 
 /// The footstep domain of one agent.
 pub struct Footstepping<'a> {
-    ground: Ground<'a>,
+    surroundings: Surroundings<'a>,
     walker: Walker,
     start: Start,
     errand: Errand<'a>,
@@ -144,7 +144,7 @@ pub struct Footstepping<'a> {
     heading: u8,
     speed: u8,
     per_metre: f64,
-    /// What is left of the way for everybody, m.
+    /// What is left of the path for all agents, m.
     spare: f64,
 }
 
@@ -173,9 +173,15 @@ struct Made {
 
 impl<'a> Footstepping<'a> {
     /// For a plan that begins at an exchange of feet, where the lattice has its zero.
-    pub fn new(ground: Ground<'a>, walker: Walker, start: Start, errand: Errand<'a>) -> Footstepping<'a> {
-        let (pendulum, exchange_ratio) = (ground.legs.pendulum(), ground.legs.exchange_ratio());
-        let times = PERIODS.map(|share| ground.legs.whole(ground.legs.period * share, walker.tick));
+    pub fn new(
+        surroundings: Surroundings<'a>,
+        walker: Walker,
+        start: Start,
+        errand: Errand<'a>,
+    ) -> Footstepping<'a> {
+        let (pendulum, exchange_ratio) = (surroundings.legs.pendulum(), surroundings.legs.exchange_ratio());
+        let times =
+            PERIODS.map(|share| surroundings.legs.whole(surroundings.legs.period * share, walker.tick));
         let step = walker.preferred / SPEED_STEPS * exchange_ratio;
         let fastest = (walker.max_speed / step + 1e-9).floor().clamp(1.0, f64::from(MOST_SPEEDS)) as u8;
         // Feet say where one looks: a body sways.
@@ -183,14 +189,14 @@ impl<'a> Footstepping<'a> {
         let along = start.support.map_or(both, |side| start.feet[side as usize].along);
         let speed = (start.velocity.dot(along) / step).round().clamp(0.0, f64::from(fastest)) as u8;
         Footstepping {
-            ground,
+            surroundings,
             walker,
             start,
             errand,
             ticks: times.map(|time| (time / walker.tick).round() as u16),
             swings: times.map(|time| pendulum.swing(time)),
             exchange_ratio,
-            sway: ground.legs.exchange(DVec2::ZERO, DVec2::X, Side::Right).y,
+            sway: surroundings.legs.exchange(DVec2::ZERO, DVec2::X, Side::Right).y,
             fastest,
             heading: heading_of(along),
             speed: if start.support.is_some() { speed.max(1) } else { 0 },
@@ -236,7 +242,8 @@ impl<'a> Footstepping<'a> {
         }
     }
 
-    /// What an action does to somebody with a velocity, a heading and a speed, who stands on a foot next. `None` where it has no such speed.
+    /// What an action does to an agent with a velocity, a heading and a speed, who stands on a foot next. `None` where it has no
+    /// such speed.
     fn made(&self, velocity: DVec2, (heading, speed): (u8, u8), next: Side, action: Action) -> Option<Made> {
         let to_speed = match action.speed {
             Turn::By(change) => {
@@ -269,13 +276,13 @@ impl<'a> Footstepping<'a> {
         })
     }
 
-    /// The feet of somebody who stands, whose body is at a place: as it began, or after a stop.
+    /// The feet of an agent that stands, whose body is at a place: as it began, or after a stop.
     fn stood(&self, stand: Stand, at: DVec2) -> [Footprint; 2] {
         let Stand::Stopped { heading, speed, support, action } = stand else { return self.start.feet };
         let Some(plant) = self.planted_by(at, (heading, speed), support, WALKING[action as usize]) else {
             return self.start.feet;
         };
-        let close = plant.beside(self.ground.legs, 0.0);
+        let close = plant.beside(self.surroundings.legs, 0.0);
         if support == Side::Left { [plant, close] } else { [close, plant] }
     }
 
@@ -292,7 +299,7 @@ impl<'a> Footstepping<'a> {
         Footprint { at, along: direction(turned(made.heading, toe)), side, since: 0.0 }
     }
 
-    /// The foot that somebody stands on.
+    /// The foot that an agent stands on.
     fn support_foot(&self, stride: Stride) -> Footprint {
         let at = self.at(stride);
         let side = stride.support;
@@ -318,7 +325,7 @@ impl<'a> Footstepping<'a> {
         }
     }
 
-    /// How somebody who stands came to.
+    /// How an agent that stands came to.
     fn stand(&self, stride: Stride) -> Stand {
         match stride.came {
             Came::Step { heading, speed, action } => {
@@ -373,7 +380,7 @@ impl<'a> Footstepping<'a> {
         let made = self.made(DVec2::ZERO, (stride.heading, 0), Side::Right, action)?;
         let stand = self.stand(stride);
         let feet = self.stood(stand, at);
-        if !self.ground.legs.hold(&feet, at + made.pivot) {
+        if !self.surroundings.legs.hold(&feet, at + made.pivot) {
             return None;
         }
         let came = Came::Shift { heading: stride.heading, stand, action: index };
@@ -387,14 +394,17 @@ impl<'a> Footstepping<'a> {
         let (at, side, from) = (self.at(stride), stride.support.other(), (stride.heading, stride.speed));
         let made = self.made(self.velocity(stride), from, side, action)?;
         let plant = self.plant(at + made.pivot, &made, side, action);
-        if !self.ground.legs.reach(&plant, &self.support_foot(stride)) || !self.carries(&plant) {
+        if !self.surroundings.legs.reach(&plant, &self.support_foot(stride)) || !self.carries(&plant) {
             return None;
         }
         let is_first = stride.came == Came::Start;
         if made.speed == 0 {
-            let close = plant.beside(self.ground.legs, 0.0);
+            let close = plant.beside(self.surroundings.legs, 0.0);
             // The stand after a first step could not be told from others.
-            if is_first || !self.carries(&close) || !self.ground.legs.hold(&[plant, close], at + made.way) {
+            if is_first
+                || !self.carries(&close)
+                || !self.surroundings.legs.hold(&[plant, close], at + made.way)
+            {
                 return None;
             }
         }
@@ -409,30 +419,31 @@ impl<'a> Footstepping<'a> {
 
     /// Whether a foot has ground, and is in no wall.
     fn carries(&self, foot: &Footprint) -> bool {
-        let legs = self.ground.legs;
-        legs.has_ground(foot, self.ground.gaps, AROUND_FOOT)
-            && self.ground.clearance.clearance(foot.at) >= legs.foot_width.min(self.ground.clearance.radius())
+        let legs = self.surroundings.legs;
+        legs.has_ground(foot, self.surroundings.gaps, AROUND_FOOT)
+            && self.surroundings.clearance.clearance(foot.at)
+                >= legs.foot_width.min(self.surroundings.clearance.radius())
     }
 
     /// Whether the body gets through: along two straight ways between walls, along one between others.
     fn passes(&self, at: DVec2, made: &Made, next: &Stride, begin: u16) -> bool {
         let swing = &self.swings[made.period];
         let (middle, to) = (at + swing.middle(made.pivot, made.way), at + made.way);
-        let walls = self.ground.clearance;
+        let walls = self.surroundings.clearance;
         let bulge = swing.bulge(made.pivot, made.way);
         walls.lets_by(at, middle)
             && walls.lets_by(middle, to)
             && (self.is_free(at, to, next, begin, bulge) || self.is_free_by_and_by(at, made, begin))
     }
 
-    /// The same for the way as it is, from one step of the simulation to the next: for whoever is close to somebody.
+    /// The same for the way as it is, from one step of the simulation to the next: for an agent that is close to another.
     fn is_free_by_and_by(&self, at: DVec2, made: &Made, begin: u16) -> bool {
-        let (pendulum, tick) = (self.ground.legs.pendulum(), self.walker.tick);
+        let (pendulum, tick) = (self.surroundings.legs.pendulum(), self.walker.tick);
         let place = |ticks: u16| {
             let time = f64::from(ticks) * tick;
             pendulum.after(at + made.pivot, at, made.velocity, time).0
         };
-        let radius = self.ground.clearance.radius() + APART;
+        let radius = self.surroundings.clearance.radius() + APART;
         (0..self.ticks[made.period]).all(|piece| {
             let [from, to] = [piece, piece + 1].map(place);
             let [begin, end] = [piece, piece + 1].map(|piece| self.seconds(begin.saturating_add(piece)));
@@ -441,14 +452,14 @@ impl<'a> Footstepping<'a> {
     }
 
     fn meets(&self, passage: &Passage, radius: f64) -> bool {
-        self.ground.published.meets(passage, radius, |body, path| {
-            Some(body) != self.ground.own && self.ground.exceptions.count(body, path, passage)
+        self.surroundings.published.meets(passage, radius, |body, path| {
+            Some(body) != self.surroundings.own && self.surroundings.exceptions.count(body, path, passage)
         })
     }
 
     fn is_free(&self, from: DVec2, to: DVec2, next: &Stride, begin: u16, bulge: f64) -> bool {
         let passage = Passage { from, to, begin: self.seconds(begin), end: self.seconds(next.time) };
-        !self.meets(&passage, self.ground.clearance.radius() + APART + bulge)
+        !self.meets(&passage, self.surroundings.clearance.radius() + APART + bulge)
     }
 
     fn has_arrived(&self, stride: Stride) -> bool {
@@ -465,11 +476,11 @@ impl<'a> Footstepping<'a> {
     }
 
     /// Whether there is ground for a few steps in any direction: who stands on a stone, or at the very edge of a bank, may have no way
-    /// on, and whoever comes to a river has to find its first stone from a run-up.
+    /// on, and an agent that comes to a river has to find its first stone from a run-up.
     fn can_turn(&self, stride: Stride) -> bool {
-        let (at, room) = (self.at(stride), RUN_UP * self.ground.legs.longest);
+        let (at, room) = (self.at(stride), RUN_UP * self.surroundings.legs.longest);
         let corners = [(-room, -room), (room, -room), (room, room), (-room, room)];
-        !self.ground.gaps.touch(&corners.map(|(x, y)| at + DVec2::new(x, y)))
+        !self.surroundings.gaps.touch(&corners.map(|(x, y)| at + DVec2::new(x, y)))
     }
 
     /// What it costs to do nothing until the horizon.
@@ -481,10 +492,10 @@ impl<'a> Footstepping<'a> {
         let (at, begin) = (self.at(stride), self.seconds(stride.time));
         let end = self.errand.rest_until.max(begin + REST);
         let passage = Passage { from: at, to: at, begin, end };
-        !self.meets(&passage, self.ground.clearance.radius() + APART)
+        !self.meets(&passage, self.surroundings.clearance.radius() + APART)
     }
 
-    /// The last time at which anybody does anything.
+    /// The last time at which any agent does anything.
     fn last(&self) -> u16 {
         let ticks = BEYOND * (self.errand.horizon - self.start.time) / self.walker.tick;
         ticks.clamp(0.0, f64::from(u16::MAX / 2)) as u16
@@ -513,7 +524,8 @@ impl<'a> Footstepping<'a> {
                 let plant = self.plant(pivot, &made, side, action);
                 Footprint { since: begin, ..plant }
             });
-            let close = plant.filter(|_| made.speed == 0).map(|plant| plant.beside(self.ground.legs, end));
+            let close =
+                plant.filter(|_| made.speed == 0).map(|plant| plant.beside(self.surroundings.legs, end));
             for foot in plant.into_iter().chain(close) {
                 feet[foot.side as usize] = foot;
             }
@@ -530,8 +542,8 @@ impl<'a> Footstepping<'a> {
             };
             let ticks = pair[1].time - pair[0].time;
             let times = (1..=ticks).map(|tick| self.seconds(pair[0].time + tick));
-            replayed.path.extend(times.map(|time| (time, step.at(self.ground.legs, time).0)));
-            at = step.at(self.ground.legs, end).0;
+            replayed.path.extend(times.map(|time| (time, step.at(self.surroundings.legs, time).0)));
+            at = step.at(self.surroundings.legs, end).0;
             replayed.steps.push(step);
         }
         Some(replayed)
@@ -549,7 +561,7 @@ impl<'a> Footstepping<'a> {
         Some((self.made(self.velocity(from), (from.heading, from.speed), side, action)?, action, side))
     }
 
-    /// Every way in which somebody may have come to a heading and a speed at the end of a step on a foot.
+    /// Every way in which an agent may have come to a heading and a speed at the end of a step on a foot.
     fn ways_to(&self, heading: u8, speed: u8, support: Side, mut found: impl FnMut(Came)) {
         found(Came::Start);
         for (index, action) in WALKING.iter().enumerate() {

@@ -35,7 +35,7 @@ pub(super) enum Came {
     Step { heading: u8, speed: u8, action: u8 },
 }
 
-/// How somebody came to stand.
+/// How an agent came to stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Stand {
     /// It stood when the plan began.

@@ -27,10 +27,10 @@ impl Place {
         Place::new(Vec::new(), &[], Vec::new())
     }
 
-    fn ground(&self) -> Ground<'_> {
+    fn surroundings(&self) -> Surroundings<'_> {
         let exceptions = Exceptions::default();
         let (gaps, clearance, published) = (&self.gaps, &self.clearance, &self.published);
-        Ground { legs: &LEGS, gaps, clearance, published, own: None, exceptions }
+        Surroundings { legs: &LEGS, gaps, clearance, published, own: None, exceptions }
     }
 }
 
@@ -46,7 +46,7 @@ fn rectangle(low: [f64; 2], high: [f64; 2]) -> Vec<DVec2> {
 fn plan(place: &Place, goal: DVec2, horizon: f64) -> Option<(Replayed, u64)> {
     let left = |at: DVec2| (at.distance(goal) - 0.3).max(0.0);
     let errand = Errand { goal, radius: 0.3, leaves: false, horizon, rest_until: 20.0, left: &left };
-    let domain = Footstepping::new(place.ground(), WALKER, standing(DVec2::ZERO, DVec2::X), errand);
+    let domain = Footstepping::new(place.surroundings(), WALKER, standing(DVec2::ZERO, DVec2::X), errand);
     let line = Line::timed([DVec2::ZERO, goal], 0.0, WALKER.preferred);
     let tunnel = Tunnel { line, width: Width { space: 2.5, time: 20.0 }, goal_radius: 0.3 };
     let settings = Settings { inflation: 2.0, ..Settings::default() };
@@ -109,7 +109,7 @@ fn about_thirty_five_steps_are_tried_from_each_state() {
     let (place, left) = (Place::open(), |_: DVec2| 1.0);
     let goal = DVec2::new(9.0, 0.0);
     let errand = Errand { goal, radius: 0.3, leaves: false, horizon: 8.0, rest_until: 20.0, left: &left };
-    let domain = Footstepping::new(place.ground(), WALKER, standing(DVec2::ZERO, DVec2::X), errand);
+    let domain = Footstepping::new(place.surroundings(), WALKER, standing(DVec2::ZERO, DVec2::X), errand);
     let mut state = domain.root();
     let mut made = Vec::new();
     for _ in 0..4 {
@@ -153,7 +153,7 @@ fn stones_too_small_for_a_body_are_walked_over() {
     check(&replayed, &place);
     assert!(expansions < 1000, "{expansions}");
     assert!(replayed.path.last().unwrap().1.x > 7.6);
-    // Without stones nobody gets across, and whatever is planned ends before it.
+    // Without stones no agent gets across, and whatever is planned ends before it.
     let place = Place::new(vec![rectangle([2.0, -50.0], [5.0, 50.0])], &[], Vec::new());
     if let Some((replayed, _)) = plan(&place, DVec2::new(8.0, 0.0), 6.0) {
         check(&replayed, &place);
@@ -208,7 +208,7 @@ proptest! {
             goal: DVec2::new(9.0, 0.0), radius: 0.3, leaves: false, horizon: 2.0, rest_until: 20.0, left: &left,
         };
         let start = standing(DVec2::new(1.0, 2.0), direction(turn));
-        let domain = Footstepping::new(place.ground(), WALKER, start, errand);
+        let domain = Footstepping::new(place.surroundings(), WALKER, start, errand);
         let states = wander(&domain, &choices);
         for pair in states.windows(2) {
             let (mut there, mut back) = (Vec::new(), Vec::new());
@@ -230,7 +230,7 @@ proptest! {
         let goal = DVec2::new(4.0, 1.0);
         let (place, left) = (Place::open(), |at: DVec2| (at.distance(goal) - 0.3).max(0.0));
         let errand = Errand { goal, radius: 0.3, leaves: false, horizon: 3.0, rest_until: 20.0, left: &left };
-        let domain = Footstepping::new(place.ground(), WALKER, standing(DVec2::ZERO, DVec2::X), errand);
+        let domain = Footstepping::new(place.surroundings(), WALKER, standing(DVec2::ZERO, DVec2::X), errand);
         for &state in &wander(&domain, &choices) {
             let mut edges = Vec::new();
             domain.successors(state, &mut edges);
@@ -250,7 +250,7 @@ proptest! {
         let goal = DVec2::new(x, y);
         let (place, left) = (Place::open(), |at: DVec2| (at.distance(goal) - 0.2).max(0.0));
         let errand = Errand { goal, radius: 0.2, leaves: true, horizon: 90.0, rest_until: 20.0, left: &left };
-        let domain = Footstepping::new(place.ground(), WALKER, standing(DVec2::ZERO, direction(turn)), errand);
+        let domain = Footstepping::new(place.surroundings(), WALKER, standing(DVec2::ZERO, direction(turn)), errand);
         let mut search = Astar::default();
         let status = search.find(&Blind(&domain), domain.root(), Aim::Ends, Budget::expansions(200_000));
         prop_assume!(status == Status::Optimal);

@@ -17,7 +17,7 @@ pub struct Surroundings<'a> {
     pub own: Option<u32>,
 }
 
-/// Shortest ways on the static mesh to somewhere, as a lower bound for ways to anywhere.
+/// Shortest paths on the static mesh to somewhere, as a lower bound for ways to anywhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Compass<'a> {
     /// For bodies of the same radius. Without links, which may be shorter than ways.
@@ -26,7 +26,7 @@ pub struct Compass<'a> {
     pub ways: &'a PathTree,
 }
 
-/// As far beside the mesh somebody may be who has room between walls, m: the mesh has polygons around the arcs at corners.
+/// As far beside the mesh an agent may be that has room between walls, m: the mesh has polygons around the arcs at corners.
 const BESIDE: f64 = 0.2;
 
 impl Compass<'_> {
@@ -69,7 +69,7 @@ impl Clearance {
         self.space.clearance(at)
     }
 
-    /// Whether the way between two places keeps clear of walls; whoever is pressed against one may leave it.
+    /// Whether the way between two places keeps clear of walls; an agent that is pressed against one may leave it.
     pub fn lets_by(&self, from: DVec2, to: DVec2) -> bool {
         let has_room = || self.clearance(to) >= self.keep().min(self.clearance(from));
         self.space.is_clear(from, to, self.keep()) && has_room()

@@ -1,7 +1,7 @@
 //! # Space-time domain Σ4 (Kapadia et al. 2013, section 4.1)
 //! A state is a place, a velocity and a time. In a step an agent changes its speed by one of {0, ±a} and its heading by one of
 //! {0, ±π/8, ±π/4, ±π/2}, and goes straight for Δt at the speed that it has then. A step is possible where the disc of
-//! the agent touches no wall and meets nobody whose path is published; of those, only who is in sight counts
+//! the agent touches no wall and meets no other whose path is published; of those, only who is in sight counts
 //! ([`Fovea`]). Costs are energies: a price for every second, standing ones too, one that grows with the speed's square, and one for
 //! changes of velocity.
 //!
@@ -10,14 +10,14 @@
 //!   turned round exactly, a search goes either way, and a state is 8 bytes. A step's direction is off by what rounding to
 //!   the lattice does, at most half of [`Walk::lattice`]; whatever is tested and told is the step as it is.
 //! - **The new velocity holds from the beginning of the step**, so that its vector does not depend on the state before.
-//! - **The heuristic** is the least energy with which anybody could cover the distance within the time that is left, with
-//!   no walls and nobody in the way: e_s·T + e_w·d²/T for the best T, and no less than the best step makes of each metre.
+//! - **The heuristic** is the least energy with which any agent could cover the distance within the time that is left, with
+//!   no walls and no agent in the way: e_s·T + e_w·d²/T for the best T, and no less than the best step makes of each metre.
 //!   The paper adds up a distance and a penalty for the deviation from the needed speed with weights; this is what
 //!   such a sum approximates, and it is consistent, so that the search's bounds hold.
-//! - **Distances may be those of shortest ways** instead of straight lines, where a [`Compass`] knows them from the static mesh.
+//! - **Distances may be those of shortest paths** instead of straight lines, where a [`Compass`] knows them from the static mesh.
 //!   They are lower bounds too, and lead around walls, where a straight line leads a search into every corner.
 //! - **Searches go in the direction of travel** (over [`Reversed`](crate::search::Reversed), from the start towards
-//!   [`Aim::Ends`](crate::search::Aim::Ends)): nobody knows when one will arrive, and states near the goal at all times are
+//!   [`Aim::Ends`](crate::search::Aim::Ends)): the time of arrival is not known, and states near the goal at all times are
 //!   too many to begin from. Where the window is short, [`SpaceTime::backward`] adds a state of having arrived
 //!   ([`Moment::THERE`]) that a search can begin from, and then the start may move.
 //! - **A jump** leads from anywhere near its beginning by a fixed vector to as near to its end; walls and bodies in between
@@ -148,14 +148,14 @@ pub(crate) fn is_on(platform: &Trajectory, at: DVec2, time: f64) -> bool {
 /// Bodies that count less than others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exceptions<'a> {
-    /// Marked by their numbers: these do not count at all. Whoever is beyond the list does.
+    /// Marked by their numbers: these do not count at all. Agents beyond the list do.
     pub ignored: &'a [bool],
     /// Who is nearer than bodies may be already, and how near, m: only to come still nearer counts as meeting them.
     pub touched: &'a [(u32, f64)],
 }
 
 impl Exceptions<'_> {
-    /// Whether to pass somebody nearer than bodies may be is to meet it.
+    /// Whether to pass another agent nearer than bodies may be is to meet it.
     pub fn count(&self, body: u32, path: &Trajectory, passage: &Passage) -> bool {
         if self.ignored.get(body as usize).is_some_and(|&ignored| ignored) {
             return false;
@@ -220,7 +220,7 @@ impl<'a> SpaceTime<'a> {
         .with_fovea(Some(Fovea::default())))
     }
 
-    /// Who is in sight. `None`: everybody.
+    /// Who is in sight. `None`: all agents.
     pub fn with_fovea(mut self, fovea: Option<Fovea>) -> SpaceTime<'a> {
         self.fovea = fovea;
         self.cosine = fovea.map_or(-1.0, |fovea| (fovea.angle / 2.0).min(std::f64::consts::PI).cos());
@@ -242,7 +242,7 @@ impl<'a> SpaceTime<'a> {
             return on_floor();
         }
         let carried = |moment: Moment, at: DVec2| ferries.carry(at, self.seconds(moment.time));
-        // Whoever begins somewhere is there, whatever rounding says.
+        // The start is free, whatever rounding says.
         (begins || from.time == 0 || carried(from, a)) && (ends || carried(to, b))
     }
 
@@ -297,7 +297,7 @@ impl<'a> SpaceTime<'a> {
         self
     }
 
-    /// With distances of shortest ways. They lead to the goal, or to somewhere beyond it.
+    /// With distances of shortest paths. They lead to the goal, or to somewhere beyond it.
     pub fn with_compass(mut self, compass: Option<Compass<'a>>) -> SpaceTime<'a> {
         let beyond = compass.and_then(|compass| compass.length(self.goal.at));
         // Jumps may be shorter than any way.
@@ -325,7 +325,7 @@ impl<'a> SpaceTime<'a> {
         let leap = |jump: &Jump| {
             let vector = ((jump.to - jump.from) / self.walk.lattice).round().as_ivec2();
             let length = vector.as_dvec2().length() * self.walk.lattice;
-            // Nobody jumps further in a second than it can run.
+            // No agent jumps further in a second than it can run.
             let steps = (length / (self.walk.max_speed * self.walk.step)).ceil().max(1.0);
             let alone = self.energy(length, steps * self.walk.step..=steps * self.walk.step);
             Leap {
@@ -346,7 +346,7 @@ impl<'a> SpaceTime<'a> {
         self.goal = goal;
     }
 
-    /// The state of somebody; the nearest place of the lattice, the nearest speed and heading, the next time.
+    /// The state of an agent; the nearest place of the lattice, the nearest speed and heading, the next time.
     pub fn moment(&self, time: f64, at: DVec2, velocity: DVec2) -> Moment {
         let lines = self.lines(at).clamp(IVec2::splat(i16::MIN.into()), IVec2::splat(i16::MAX.into()));
         let speed = (velocity.length() / self.walk.speed_step).round() as usize;
@@ -428,7 +428,7 @@ impl<'a> SpaceTime<'a> {
         })
     }
 
-    /// Whether somebody on a path counts for whoever is in a state.
+    /// Whether an agent on a path counts for one that is in a state.
     fn sees(&self, moment: Moment, at: DVec2, path: &Trajectory) -> bool {
         let Some(fovea) = self.fovea else { return true };
         let Some(other) = path.place(self.seconds(moment.time)) else { return false };
@@ -444,7 +444,7 @@ impl<'a> SpaceTime<'a> {
         (self.walk.per_change_squared * change.length_squared()) as f32
     }
 
-    /// Whether a change of velocity is one that can be made: on the spot one turns by quarters only, because whoever starts
+    /// Whether a change of velocity is one that can be made: on the spot one turns by quarters only, because an agent that starts
     /// can turn anyway.
     fn is_turn(speed: u8, turn: i8) -> bool {
         speed > 0 || turn % 4 == 0

@@ -94,7 +94,7 @@ fn a_jump_leads_over_a_gap_and_is_dear() {
     let with = domain(&clearance, &published, goal(8.0, 0.0)).with_jumps(&[jump]);
     let (points, cost) = plan(&with, 20_000).unwrap();
     assert!(cost > 8.0 + 3.3 * 7.0 && points.windows(2).any(|pair| pair[1].1.x - pair[0].1.x > 2.5));
-    // Landing on somebody is no way.
+    // To land on another agent is no path.
     let occupied = Occupancy::new([Trajectory::standing(0.8, DVec2::new(5.2, 0.0))]);
     let with = domain(&clearance, &occupied, goal(8.0, 0.0)).with_jumps(&[jump]);
     assert_eq!(plan(&with, 20_000), None);

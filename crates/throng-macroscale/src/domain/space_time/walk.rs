@@ -40,9 +40,9 @@ impl Default for Walk {
 pub struct Fovea {
     /// Whole angle around the heading, rad.
     pub angle: f64,
-    /// Nobody further away counts, m.
+    /// Agents further away do not count, m.
     pub reach: f64,
-    /// Within this, everybody counts, whatever the angle, m.
+    /// Within this, every agent counts, whatever the angle, m.
     pub near: f64,
 }
 

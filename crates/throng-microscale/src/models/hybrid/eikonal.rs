@@ -33,7 +33,7 @@ pub struct Rim {
 }
 
 impl Rim {
-    /// One that nobody can cross.
+    /// One that cannot be crossed.
     pub const CLOSED: Rim = Rim {
         below: [BLOCKED; SIDE],
         above: [BLOCKED; SIDE],

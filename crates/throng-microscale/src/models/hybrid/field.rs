@@ -10,7 +10,7 @@ use throng_core::space::{Blob, Wall};
 
 /// Half of the cells a side: the agent stands in the middle, where four cells meet.
 const HALF: f32 = SIDE as f32 / 2.0;
-/// A place where the body would touch a wall counts as so many.
+/// A place where the body would touch a wall counts as this many.
 const TOUCHED: f32 = 3.0;
 
 /// How an agent weighs its ways, see [`Hybrid`](super::Hybrid).
@@ -23,9 +23,9 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Of a metre that nobody makes uncomfortable.
+    /// Of a metre that no agent makes uncomfortable.
     pub fn cost_of_a_metre(&self, speed: f32) -> f32 {
-        // Somebody must get somewhere, whatever it says of its weights.
+        // An agent must get somewhere, whatever its weights are.
         (self.length + self.time / speed).max(1e-3)
     }
 }
@@ -58,7 +58,7 @@ pub struct Perception {
 
 /// By side of the field, in bits: below, above, before and behind it.
 type Hidden = [u32; 4];
-/// Behind the agent, and behind it on both sides: nobody turns back because of what is ahead within a few metres.
+/// Behind the agent, and behind it on both sides: no agent turns back because of what is ahead within a few metres.
 const BEHIND: Hidden = [0xffff, 0, 0xff, 0xff];
 
 /// Places of people, in cells, that wait to be added sixteen at a time.
@@ -153,7 +153,7 @@ impl Perception {
         let [x, y] = [&places.x, &places.y].map(|column| f32x16::from_slice(simd, column));
         let splats = blob.splats(simd, [x, y]);
         for i in 0..std::mem::take(&mut places.len) {
-            // One cell beyond the field, where nobody looks, spares a question for each of the four.
+            // One cell beyond the field, which is never read, spares a question for each of the four.
             let (column, line) = (beside(splats.column[i]), beside(splats.line[i]));
             if line <= SIDE && column <= SIDE {
                 self.around[line][column] += splats.weight[0][i];
@@ -164,7 +164,7 @@ impl Perception {
         }
     }
 
-    /// Adds somebody who covers many cells, all within a distance.
+    /// Adds an agent that covers many cells, all within a distance.
     #[inline(always)]
     fn cover<S: Simd>(&mut self, simd: S, place: Vec2, distance: f32, weight: f32) {
         let columns = f32x16::from_slice(simd, &MIDDLES);
@@ -181,7 +181,7 @@ impl Perception {
         }
     }
 
-    /// Whether nobody makes the straight way uncomfortable. No other can cost less then.
+    /// Whether no agent makes the straight way uncomfortable. No other can cost less then.
     pub fn is_free_ahead(&self) -> bool {
         let middle = SIDE / 2;
         self.discomfort[middle..].iter().all(|line| line[middle - 1] == 0.0 && line[middle] == 0.0)
@@ -314,7 +314,7 @@ impl Perception {
     pub fn downhill(&self) -> Option<Vec2> {
         let mut four = four(&self.potential);
         let known = |i: &usize| !self.apart[*i] && four[*i] < Self::UNREACHED;
-        // What is beyond a wall attracts nobody.
+        // What is beyond a wall attracts no agent.
         let most = (0..4).filter(known).map(|i| four[i]).reduce(f32::max)?;
         for (value, apart) in four.iter_mut().zip(self.apart) {
             *value = if apart { most } else { value.min(most) };
@@ -328,7 +328,7 @@ impl Perception {
 /// The lower of the two lines that meet where the agent stands, and the left one of two columns.
 const LOW: usize = SIDE / 2 - 1;
 
-/// What the potentials of the four cells around the agent can follow from: from a line so many cells behind it, more than so
+/// What the potentials of the four cells around the agent can follow from: from a line this many cells behind it, more than so
 /// many empty ones are left beyond what is left for the agent.
 #[inline(always)]
 fn around_the_agent(potential: &Cells, cost: f32) -> Asked {
@@ -355,7 +355,7 @@ pub struct Company {
 }
 
 impl Company {
-    /// Those whom somebody walks with who is at a place.
+    /// Those with whom an agent at a place walks.
     pub fn of(mates: Mates, from: Vec2) -> Company {
         let width = (mates.count.max(4) as f32).sqrt();
         Company { middle: mates.middle - from, room: 0.5 * (width - 2.0), closeness: 2.0 / width }
@@ -365,9 +365,9 @@ impl Company {
 /// A person, as in the world field: its height, 1/m², and its standard deviation, m.
 const AMPLITUDE: f32 = 1.8;
 const SPREAD: f32 = 0.35;
-/// A metre far from those one walks together with costs at most so many empty ones more.
+/// A metre far from those one walks together with costs at most this many empty ones more.
 const FAR: f32 = 8.0;
-/// Whoever reaches further than so many cells counts in all that it covers.
+/// A body that reaches further than this many cells counts in all that it covers.
 const WIDE: f32 = 1.5;
 
 /// The middles of cells, in cells.

@@ -9,18 +9,18 @@
 //! - The cost of a metre is α + (β + γσ) / f + ε·d: time is length over the speed f that the agent prefers, σ the
 //!   discomfort, d the distance to the middle of those it walks together with.
 //! - Equation 2 divides by ∇‖φ‖; what is meant is the unit vector -∇φ / ‖∇φ‖, which is also the n_θ that v̄ is multiplied
-//!   with. As it stands nobody would begin to walk, because there is no flow where nobody is: as in the work that it
+//!   with. As it stands no agent would begin to walk, because there is no flow where no agent is: as in the work that it
 //!   comes from (Treuille et al. 2006) the speed goes from the agent's own, where it is empty, to that of the flow, where
-//!   it is dense. Nobody is pushed back by a flow that comes towards it; it stands.
-//! - The agent's own part of the world field is taken out before it is read: nobody is carried along by itself.
+//!   it is dense. No agent is pushed back by a flow that comes towards it; it stands.
+//! - The agent's own part of the world field is taken out before it is read: no agent is carried along by itself.
 //! - The grid lies along the way that the agent wants to go, so that sixteen cells across are worked on at once, and straight
 //!   on is exact. Around it φ is what is left of the way to the next stop as the crow flies, and not only the one cell of
-//!   the local goal: whoever stands there would close the way.
+//!   the local goal: an agent that stands there would close the way.
 //! - Velocities change over a short time (`relaxation`): close to walls and bodies the slope of so coarse a field turns from
-//!   step to step, and nobody trembles like that.
+//!   step to step, and no agent trembles like that.
 //! - σ is multiplied with the time between its steps: so it does not depend on how many there are.
 //! - Wide bodies count in all cells that they cover.
-//! - Where nobody makes the straight way uncomfortable and no wall crosses it, no other can cost less, and the field is not
+//! - Where no agent makes the straight way uncomfortable and no wall crosses it, no other can cost less, and the field is not
 //!   solved (`shortcut`); what touches a wall slides along it.
 //! - ε·d is bounded: where nearness to the group outweighed everything else, its middle would be the only goal there is.
 //!
@@ -48,7 +48,7 @@ throng_core::params! {
     pub struct Hybrid("hybrid") {
         /// Side of a cell of the perception field, which has 16 a side.
         cell: f32 = 0.5, "m", Limit::from(0.05).up_to(100.0);
-        /// Weight of a way's length (α).
+        /// Weight of a path's length (α).
         length: Draw = Draw::Fixed(1.0), "1/m", Limit::from(0.0).up_to(1000.0);
         /// Weight of the time that it takes (β).
         time: Draw = Draw::Fixed(1.0), "1/s", Limit::from(0.0).up_to(1000.0);
@@ -58,7 +58,7 @@ throng_core::params! {
         cohesion: Draw = Draw::Fixed(3.0), "1/m2", Limit::from(0.0).up_to(1000.0);
         /// How far ahead others are advanced, in equal parts that each count with where they are at its beginning.
         look: f32 = 2.0, "s", Limit::from(0.0).up_to(60.0);
-        /// In so many parts (τ).
+        /// Number of these parts (τ).
         steps: usize = 8, "", Limit::from(1.0).up_to(64.0);
         /// How far ahead the flow is read.
         offset: f32 = 0.8, "m", Limit::from(0.0).up_to(100.0);
@@ -66,13 +66,13 @@ throng_core::params! {
         free_density: f32 = 0.6, "1/m2", Limit::from(0.0).up_to(100.0);
         /// From this density on it walks as fast as the flow; where it is below the one above, that one counts.
         full_density: f32 = 2.0, "1/m2", Limit::above(0.0).up_to(100.0);
-        /// The part of its preferred speed that nobody falls below, however the crowd ahead flows and whoever is left behind: two who read that the other stands would stand for ever.
+        /// The part of its preferred speed that no agent falls below, however the crowd ahead flows and whichever others are left behind: two who read that the other stands would stand for ever.
         creep: f32 = 0.15, "", Limit::from(0.0).up_to(1.0);
         /// How long it takes to change velocity where something is in the way.
         relaxation: f32 = 0.25, "s", Limit::from(0.0).up_to(100.0);
-        /// Whoever is further than this ahead of the middle of those it walks together with waits for them. Of four; more of them take more room.
+        /// An agent that is further than this ahead of the middle of those it walks together with waits for them. Of four; more of them take more room.
         wait: f32 = 0.7, "m", Limit::above(0.0).up_to(1000.0);
-        /// Whether the field is left out where nobody is in the straight way. It finds the same, but for its cells; only time is spared.
+        /// Whether the field is left out where no agent is in the straight way. It finds the same, but for its cells; only time is spared.
         shortcut: bool = true, "", Limit::from(0.0);
         /// Others further away than this are not perceived.
         neighbor_distance: f32 = 5.0, "m", Limit::from(0.0).up_to(1000.0);
@@ -132,7 +132,7 @@ impl LocalModel for Hybrid {
     }
 }
 
-/// What somebody wants whom patience has turned aside. Beside walls it turns only for one who comes towards it, and not in a
+/// What an agent wants that patience has turned aside. Beside walls it turns only for one who comes towards it, and not in a
 /// queue of those who all want the same: there is nowhere to turn to, and the field finds the way.
 #[inline(always)]
 fn wanted(scene: Scene<'_>, ego: &Ego, around: &Around) -> Vec2 {
@@ -145,7 +145,7 @@ fn wanted(scene: Scene<'_>, ego: &Ego, around: &Around) -> Vec2 {
     }
 }
 
-/// Whether somebody close ahead wants to where the agent comes from.
+/// Whether another agent close ahead wants to where the agent comes from.
 fn is_met(scene: Scene<'_>, asked: Vec2, others: &Others) -> bool {
     (0..others.len).any(|i| {
         let (row, towards) = (others.row[i] as usize, others.towards(i));
@@ -156,7 +156,7 @@ fn is_met(scene: Scene<'_>, asked: Vec2, others: &Others) -> bool {
     })
 }
 
-/// Whoever is closer than this is met, m.
+/// An agent that is closer than this is met, m.
 const CLOSE: f32 = 0.8;
 /// And wants the opposite where the cosine of both wishes is below this.
 const OPPOSITE: f32 = -0.7;
@@ -228,7 +228,7 @@ impl Hybrid {
         around.walls.iter().any(|wall| wall.blocks(ego.position, end))
     }
 
-    /// How somebody weighs its ways: its own draws.
+    /// How an agent weighs its ways: its own draws.
     fn weights(&self, scene: Scene<'_>, row: usize) -> Weights {
         let draws = [self.length, self.time, self.discomfort, self.cohesion];
         let (seed, id) = (scene.view.seed, scene.view.agents.id[row]);
@@ -249,7 +249,7 @@ impl Hybrid {
         preferred + (along - preferred) * dense.clamp(0.0, 1.0)
     }
 
-    /// The part of its speed with which somebody goes on who is ahead of those it walks together with. Nobody waits for ever
+    /// The part of its speed with which an agent goes on that is ahead of those it walks together with. No agent waits for ever
     /// for those who are lost.
     fn patience_with(&self, ego: &Ego, ahead: Vec2, mates: Option<Mates>) -> f32 {
         let Some(company) = mates.map(|mates| Company::of(mates, ego.position)) else { return 1.0 };

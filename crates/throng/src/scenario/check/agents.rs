@@ -228,7 +228,7 @@ impl Lasting {
 /// A goal with less free area than this cannot be reached, m².
 const SMALLEST_GOAL: f64 = 1e-6;
 
-/// Why nobody can be at a point.
+/// Why no agent can be at a point.
 fn trouble(place: DVec2, map: &Map, region: &Region) -> Option<String> {
     if !within_reach(place) {
         return Some(format!("beyond {FARTHEST:e} m"));
@@ -259,7 +259,7 @@ pub(super) struct Chance<'a> {
 }
 
 impl Chance<'_> {
-    /// A free place in an area for each of so many agents; a corner of it where none is found.
+    /// A free place in an area for each of a number of agents; a corner of it where none is found.
     fn places<'b>(&'b self, area: &'b [DVec2], count: usize) -> impl Iterator<Item = DVec2> + 'b {
         let ((low, high), inside) = (bounds(area), Region::new(&outline(area)));
         (self.first_id..).take(count).map(move |id| {
@@ -271,7 +271,7 @@ impl Chance<'_> {
     }
 }
 
-/// How often a place is drawn before somebody is told that there is none.
+/// How often a place is drawn before an error says that there is none.
 const TRIES: usize = 1000;
 
 pub(super) fn goals(

@@ -14,16 +14,16 @@ use std::collections::BTreeSet;
 use throng_core::params::Limit;
 
 /// A checked event whose goals have no agents yet.
-pub(super) enum Plan {
+pub(super) enum Unplaced {
     Ready(Action),
     Retarget { path: KeyPath, cohort: usize, goal: Target },
 }
 
-impl Plan {
+impl Unplaced {
     /// The obstacle that it takes away.
     fn removes(&self) -> Option<String> {
         match self {
-            Plan::Ready(Action::RemoveObstacle(name)) => Some(name.clone()),
+            Unplaced::Ready(Action::RemoveObstacle(name)) => Some(name.clone()),
             _ => None,
         }
     }
@@ -31,7 +31,7 @@ impl Plan {
 
 impl Checker<'_> {
     /// Sorted by time; obstacles must be there when they are removed.
-    pub(super) fn events(&mut self, map: &Map) -> Vec<(f64, Plan)> {
+    pub(super) fn events(&mut self, map: &Map) -> Vec<(f64, Unplaced)> {
         let mut order: Vec<(usize, &EventFile)> = self.file.events.iter().enumerate().collect();
         order.sort_by(|(_, a), (_, b)| a.at.total_cmp(&b.at));
         let mut present: BTreeSet<String> = map.obstacles.iter().map(|(name, _)| name.clone()).collect();
@@ -40,7 +40,7 @@ impl Checker<'_> {
             let path = KeyPath::top("events").then(index);
             self.number(&path.then("at"), event.at, Limit::from(0.0).up_to(LONGEST_TIME));
             let plan = self.event(&path, event, &mut present)?;
-            if let Plan::Ready(action) = &plan {
+            if let Unplaced::Ready(action) = &plan {
                 action.change(&mut now);
                 self.leaves_room(&path, &now, action);
             }
@@ -49,7 +49,12 @@ impl Checker<'_> {
         order.into_iter().filter_map(plan).collect()
     }
 
-    fn event(&mut self, path: &KeyPath, event: &EventFile, present: &mut BTreeSet<String>) -> Option<Plan> {
+    fn event(
+        &mut self,
+        path: &KeyPath,
+        event: &EventFile,
+        present: &mut BTreeSet<String>,
+    ) -> Option<Unplaced> {
         match (&event.add_obstacle, &event.remove_obstacle, &event.retarget) {
             (Some(obstacle), None, None) => self.addition(&path.then("add_obstacle"), obstacle, present),
             (None, Some(name), None) => self.removal(&path.then("remove_obstacle"), name, present),
@@ -67,13 +72,13 @@ impl Checker<'_> {
         path: &KeyPath,
         obstacle: &NamedObstacle,
         present: &mut BTreeSet<String>,
-    ) -> Option<Plan> {
+    ) -> Option<Unplaced> {
         let polygon = self.ring(&path.then("polygon"), &obstacle.polygon);
         if !present.insert(obstacle.name.clone()) {
             let complaint = format!("an obstacle `{}` is there already; choose another name", obstacle.name);
             self.report.say(&path.then("name"), complaint);
         }
-        Some(Plan::Ready(Action::AddObstacle { name: obstacle.name.clone(), polygon }))
+        Some(Unplaced::Ready(Action::AddObstacle { name: obstacle.name.clone(), polygon }))
     }
 
     /// An obstacle must not cover all that is left of a walkable area.
@@ -93,15 +98,15 @@ impl Checker<'_> {
         }
     }
 
-    fn removal(&mut self, path: &KeyPath, name: &str, present: &mut BTreeSet<String>) -> Option<Plan> {
+    fn removal(&mut self, path: &KeyPath, name: &str, present: &mut BTreeSet<String>) -> Option<Unplaced> {
         if !present.remove(name) {
             let names = known(name, present.iter().map(String::as_str));
             self.report.say(path, format!("there is no obstacle `{name}` at that time; {names}"));
         }
-        Some(Plan::Ready(Action::RemoveObstacle(name.to_owned())))
+        Some(Unplaced::Ready(Action::RemoveObstacle(name.to_owned())))
     }
 
-    fn retarget(&mut self, path: &KeyPath, retarget: &RetargetFile) -> Option<Plan> {
+    fn retarget(&mut self, path: &KeyPath, retarget: &RetargetFile) -> Option<Unplaced> {
         let names: Vec<String> = (0..self.file.agents.len()).map(|index| self.cohort_name(index)).collect();
         let cohort = names.iter().position(|name| *name == retarget.cohort);
         if cohort.is_none() {
@@ -120,13 +125,13 @@ impl Checker<'_> {
         let count =
             count.or(self.file.agents[cohort].place.points.as_ref().map(|points| points.len() as u64));
         self.one_goal_each(&path, &goal, count.unwrap_or(0) as usize);
-        Some(Plan::Retarget { path, cohort, goal })
+        Some(Unplaced::Retarget { path, cohort, goal })
     }
 
     /// Gives the members of retargeted cohorts their new goals, and holds these against the map of that time.
     pub(super) fn resolve(
         &mut self,
-        plans: Vec<(f64, Plan)>,
+        plans: Vec<(f64, Unplaced)>,
         drafts: &[Draft<'_>],
         cohorts: &[Cohort],
         map: &Map,
@@ -140,8 +145,8 @@ impl Checker<'_> {
         let mut events = Vec::new();
         for (index, (at, plan)) in plans.into_iter().enumerate() {
             let action = match plan {
-                Plan::Ready(action) => action,
-                Plan::Retarget { path, cohort, goal } => {
+                Unplaced::Ready(action) => action,
+                Unplaced::Retarget { path, cohort, goal } => {
                     let starts: Vec<DVec2> =
                         cohorts[cohort].agents.iter().map(|agent| agent.position).collect();
                     let lasting = Lasting::new(&now, removed[index..].iter().flatten().map(String::as_str));

@@ -47,7 +47,7 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
         return Err(checker.report.into_error());
     }
     let mut areas = Vec::new();
-    // Nobody stands over a gap, whatever it walks on.
+    // No agent stands over a gap, whatever it walks on.
     let solid = map.with_solid_gaps();
     let cohorts = checker.place_agents(&solid, &drafts, &mut areas);
     checker.links_are_free(&links, &solid);

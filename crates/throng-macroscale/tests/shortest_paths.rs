@@ -1,4 +1,4 @@
-//! Shortest ways of every model that finds them, against brute force and in places where ways go wrong.
+//! Shortest paths of every model that finds them, against brute force and in places where paths go wrong.
 
 use crate::common::maps::{blocks, free, map, place, two_doors, walls};
 use crate::common::oracle::route_clearance;
@@ -11,7 +11,7 @@ use throng_core::space::{Wall, Walls};
 use throng_core::world::World;
 use throng_macroscale::{MacroscaleModel, Navmesh, VisibilityGraph};
 
-/// Walks where the model says until the goal. The length of the way, or where it ended.
+/// Walks where the model says until the goal. The length of the path, or where it ended.
 fn walk<M: MacroscaleModel>(world: &mut World, walls: &[Wall], keep: f64, goal: Vec2) -> Result<f64, Vec2> {
     let (mut model, mut intents) = (planner::<M>(), Intents::default());
     intents.resize(1);
@@ -40,7 +40,7 @@ fn velocity<M: MacroscaleModel>(world: &World, id: usize) -> Vec2 {
     Vec2::new(intents.vx[row(world, id)], intents.vy[row(world, id)])
 }
 
-macro_rules! finds_ways {
+macro_rules! finds_paths {
     ($name:ident, $model:ty) => {
         mod $name {
             use super::*;
@@ -51,7 +51,7 @@ macro_rules! finds_ways {
                 #![proptest_config(ProptestConfig::with_cases(300))]
 
                 #[test]
-                fn a_points_way_is_as_short_as_brute_force_finds_it(map in map(), from in place(), to in place()) {
+                fn a_points_path_is_as_short_as_brute_force_finds_it(map in map(), from in place(), to in place()) {
                     prop_assume!(free(&map, from, 1e-3) && free(&map, to, 1e-3));
                     let world = world(walls(&map), &[Walker { from, to, radius: 1e-5 }]);
                     let best = map.shortest_of_point(from.as_dvec2(), to.as_dvec2());
@@ -64,7 +64,7 @@ macro_rules! finds_ways {
                 #![proptest_config(ProptestConfig::with_cases(40))]
 
                 #[test]
-                fn a_bodys_way_is_clear_and_nearly_the_shortest(
+                fn a_bodys_path_is_clear_and_nearly_the_shortest(
                     map in map(), from in place(), to in place(), radius in 0.1..0.6f32,
                 ) {
                     let wide = f64::from(radius);
@@ -82,7 +82,7 @@ macro_rules! finds_ways {
                 }
 
                 #[test]
-                fn whoever_follows_the_velocity_walks_the_way(
+                fn an_agent_that_follows_the_velocity_walks_the_path(
                     map in map(), from in place(), to in place(), radius in 0.1..0.6f32,
                 ) {
                     let room = 1.05 * f64::from(radius);
@@ -111,7 +111,7 @@ macro_rules! finds_ways {
             }
 
             #[test]
-            fn whoever_fits_through_no_door_stands_still() {
+            fn an_agent_that_fits_through_no_door_stands_still() {
                 let (from, to) = (Vec2::new(-5.0, -7.0), Vec2::new(5.0, -7.0));
                 let world = world(two_doors(), &[Walker { from, to, radius: 1.6 }]);
                 assert_eq!((routes::<Model>(&world).remove(0), velocity::<Model>(&world, 0)), (None, Vec2::ZERO));
@@ -181,7 +181,7 @@ macro_rules! finds_ways {
             }
 
             #[test]
-            fn another_map_gives_another_way() {
+            fn another_map_gives_another_path() {
                 let (from, to) = (Vec2::new(-5.0, -9.0), Vec2::new(5.0, -9.0));
                 let mut world = world(two_doors(), &[Walker { from, to, radius: 0.3 }]);
                 let model = planner::<Model>();
@@ -197,7 +197,7 @@ macro_rules! finds_ways {
 
             /// It stands nearer to both walls than its radius, and the goal is around the corner of the block.
             #[test]
-            fn whoever_is_pressed_into_a_corner_gets_out() {
+            fn an_agent_that_is_pressed_into_a_corner_gets_out() {
                 let mut walls = outline(&block([-10.0, -10.0], [10.0, 10.0]));
                 walls.extend(obstacle(&block([-10.0, -2.0], [5.0, 2.0])));
                 for from in [[-9.9, 2.1], [-9.95, 2.2], [-9.8, 2.02], [4.99, 2.05], [5.05, 2.05], [-10.0, 2.0]] {
@@ -251,8 +251,8 @@ macro_rules! finds_ways {
     };
 }
 
-finds_ways!(navmesh, Navmesh);
-finds_ways!(visibility_graph, VisibilityGraph);
+finds_paths!(navmesh, Navmesh);
+finds_paths!(visibility_graph, VisibilityGraph);
 
 /// Rooms of 4 m with a door of 1 m to each neighbour: pieces of wall around all crossings.
 fn rooms(side: usize) -> Vec<Wall> {

@@ -1,4 +1,4 @@
-//! Starts and goals where no body fits: on walls, in corners, in strips that are narrower than anybody.
+//! Starts and goals where no body fits: on walls, in corners, in strips that are narrower than a body.
 
 use throng::catalog::{self, Stage};
 use throng::{Scenario, Simulation};
@@ -19,7 +19,7 @@ fn arrived(planner: &str, agents: &str) -> (usize, Simulation) {
 
 /// On the outline, in its corner, and on an obstacle's edge.
 #[test]
-fn whoever_starts_in_a_wall_walks() {
+fn an_agent_that_starts_in_a_wall_walks() {
     for planner in catalog::names(Stage::Macroscale) {
         for place in ["[0, 3]", "[0, 0]", "[9, 1]"] {
             let agents = format!("place = {{ points = [{place}] }}\ngoal = {{ point = [18, 4] }}");

@@ -1,0 +1,142 @@
+//! Edits of cohorts, of models and of the length of a step.
+
+use super::checks::{check_cohort, check_number, check_place, check_settings, checked_area};
+use crate::crowd::agent::{Cohort, CohortId};
+use crate::crowd::edit::{CohortGoal, EditError};
+use crate::crowd::{Crowd, local};
+use crate::pipeline::{Models, Stages};
+use glam::{DVec2, Vec2};
+use throng_core::world;
+
+const LONGEST_STEP: f64 = 60.0;
+
+impl Crowd {
+    pub(super) fn has_cohort(&self, cohort: CohortId) -> Result<(), EditError> {
+        let count = self.state.world.cohorts.len();
+        if usize::from(cohort.0) < count { Ok(()) } else { Err(EditError::UnknownCohort { cohort, count }) }
+    }
+
+    pub(super) fn create_cohort(&mut self, cohort: Cohort) -> Result<CohortId, EditError> {
+        check_cohort(&cohort)?;
+        if self.state.world.cohorts.len() >= usize::from(u16::MAX) {
+            return Err(EditError::TooMany("65535 cohorts"));
+        }
+        let mut models = self.state.models.clone();
+        models.cohorts.push(cohort.models.clone());
+        self.replace_models(models)?;
+        Ok(self.join_cohort(cohort))
+    }
+
+    /// Takes in a cohort that was checked, and whose models are there.
+    pub(in crate::crowd) fn join_cohort(&mut self, cohort: Cohort) -> CohortId {
+        cohort.area.iter().flatten().take(1).for_each(|&corner| self.choose_origin(corner));
+        let (id, origin) = (self.state.world.cohorts.len() as u16, self.state.world.origin);
+        let area = |ring: Vec<DVec2>| ring.into_iter().map(|corner| local(corner, origin)).collect();
+        self.state.world.cohorts.push(world::Cohort {
+            leaves: cohort.leaves,
+            goal_radius: cohort.goal_radius as f32,
+            together: cohort.together,
+            area: cohort.area.map(area),
+            arrive: cohort.arrive,
+        });
+        self.state.cohort_names.push(cohort.name);
+        self.extend_to_area(id);
+        self.state.pending.areas.push(id);
+        CohortId(id)
+    }
+
+    pub(super) fn change_goals(&mut self, cohort: CohortId, goal: CohortGoal) -> Result<(), EditError> {
+        self.has_cohort(cohort)?;
+        match &goal {
+            CohortGoal::Point(goal) => {
+                self.state.floor.check_free("goal", *goal, self.state.world.origin)?;
+            }
+            CohortGoal::Points { points, .. } => {
+                points.iter().try_for_each(|&goal| check_place("goal", goal))?;
+            }
+            CohortGoal::Area(ring) => drop(checked_area(ring)?),
+            CohortGoal::MovedBy(by) => check_place("goals' move", *by)?,
+        }
+        if let CohortGoal::Area(ring) = &goal {
+            self.choose_origin(ring[0]);
+        }
+        let origin = self.state.world.origin;
+        let area = &mut self.state.world.cohorts[usize::from(cohort.0)].area;
+        match &goal {
+            CohortGoal::Point(_) | CohortGoal::Points { .. } => *area = None,
+            CohortGoal::Area(ring) => {
+                *area = Some(ring.iter().map(|&corner| local(corner, origin)).collect());
+            }
+            CohortGoal::MovedBy(by) => {
+                area.iter_mut().flatten().for_each(|corner| *corner += by.as_vec2());
+            }
+        }
+        for row in 0..self.state.world.agents.len() {
+            if self.state.world.agents.cohort[row] == cohort.0 {
+                self.send(row, &goal);
+            }
+        }
+        self.extend_to_area(cohort.0);
+        self.state.pending.areas.push(cohort.0);
+        Ok(())
+    }
+
+    fn send(&mut self, row: usize, goal: &CohortGoal) {
+        let (origin, agents) = (self.state.world.origin, &mut self.state.world.agents);
+        let now = Vec2::new(agents.goal_x[row], agents.goal_y[row]);
+        let next = match goal {
+            CohortGoal::Point(goal) => local(*goal, origin),
+            CohortGoal::Points { first_id, points } => {
+                let member = agents.id[row].checked_sub(*first_id);
+                member.and_then(|member| points.get(member as usize)).map_or(now, |&goal| local(goal, origin))
+            }
+            CohortGoal::Area(_) => now,
+            CohortGoal::MovedBy(by) => now + by.as_vec2(),
+        };
+        (agents.goal_x[row], agents.goal_y[row]) = next.into();
+        let slot = agents.slot[row];
+        self.state.world.extend_to(next);
+        self.set_off(row);
+        self.state.pending.retargeted.push(slot);
+    }
+
+    fn extend_to_area(&mut self, cohort: u16) {
+        let area = self.state.world.cohorts[usize::from(cohort)].area.clone();
+        area.into_iter().flatten().for_each(|corner| self.state.world.extend_to(corner));
+    }
+
+    pub(super) fn change_models(&mut self, models: Models) -> Result<(), EditError> {
+        let (given, count) = (models.cohorts.len(), self.state.models.cohorts.len());
+        if given != count {
+            return Err(EditError::OtherCohorts { given, count });
+        }
+        self.replace_models(models)
+    }
+
+    fn replace_models(&mut self, models: Models) -> Result<(), EditError> {
+        check_settings(&models)?;
+        let mut stages = Stages::new(&models)?;
+        if models.pipeline.macroscale == self.state.models.pipeline.macroscale {
+            stages.take_memory(&self.stages);
+        }
+        let before = self.stages.bodies.legs();
+        (self.stages, self.state.models) = (stages, models);
+        let legs = self.stages.bodies.legs();
+        if legs != before {
+            self.change_floor(self.state.floor.for_feet(legs.is_some()));
+            self.state.world.set_ground(legs, self.state.floor.gaps(self.state.world.origin));
+        }
+        self.learn_reach();
+        Ok(())
+    }
+
+    pub(super) fn change_dt(&mut self, dt: f64) -> Result<(), EditError> {
+        check_number("dt", dt, 0.0)?;
+        if dt > LONGEST_STEP {
+            return Err(EditError::BadNumber { name: "dt", value: dt, expected: "at most 60" });
+        }
+        self.state.world.set_dt(dt);
+        self.state.pending.reach = true;
+        Ok(())
+    }
+}
