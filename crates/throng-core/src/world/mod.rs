@@ -11,7 +11,7 @@ mod slots;
 mod steering;
 mod terrain;
 
-pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
+pub use agents::{Agent, Agents, Status};
 pub use feet::{Feet, Footprint, Footstep, Gait, Legs, ON_TIME, PERIODS, Planted, Side};
 pub use flow::{Flow, Stream};
 pub use gaps::Gaps;
@@ -21,7 +21,7 @@ pub use slots::Slots;
 pub use steering::Steering;
 pub use terrain::Terrain;
 
-use crate::handover::{Commands, Intents, Moves};
+use crate::handover::Moves;
 use crate::memory::mix;
 use crate::space::{Cells, Walls};
 use agents::Spare;
@@ -414,18 +414,13 @@ impl World {
     /// The one write of a step: everybody moves at once, arrivals are noted, time goes on, rows are sorted again.
     /// Where agents have come or gone before the step they are left as they are: more will come and go before the next one,
     /// which sorts them first, and once is enough.
-    /// The intents are those of the mesoscale, where there is one, for what it wants remembered.
-    pub fn commit(&mut self, intents: Option<&mut Intents>, commands: &Commands, moves: &Moves) {
+    pub fn commit(&mut self, moves: &Moves) {
         self.step += 1;
         self.departures.clear();
-        if let Some(intents) = intents {
-            self.agents.detour.copy_from_slice(&intents.detour);
-            self.jam = intents.jam.take().unwrap_or_else(|| std::mem::take(&mut self.jam));
-        }
         if !moves.feet.is_empty() {
             self.feet.take(&self.agents.slot, &self.agents.id, &moves.feet);
         }
-        let any_gone = self.take_moves(moves, commands);
+        let any_gone = self.take_moves(moves);
         if any_gone {
             self.remove_gone();
             self.rows.take();
@@ -480,25 +475,19 @@ impl World {
     }
 
     /// Writes moves into the columns. Returns whether anybody has to be removed.
-    fn take_moves(&mut self, moves: &Moves, commands: &Commands) -> bool {
+    fn take_moves(&mut self, moves: &Moves) -> bool {
         let (cohorts, steering, time) = (&self.cohorts, &self.steering, self.time() as f32);
         let agents = &mut self.agents;
         self.scratch.keep.resize(agents.id.len(), true);
         const C: usize = crate::CHUNK * 4;
-        let new = (
-            moves.x.par_chunks(C),
-            moves.y.par_chunks(C),
-            moves.vx.par_chunks(C),
-            moves.vy.par_chunks(C),
-            commands.frustration.par_chunks(C),
-        );
+        let new =
+            (moves.x.par_chunks(C), moves.y.par_chunks(C), moves.vx.par_chunks(C), moves.vy.par_chunks(C));
         let old = (
             agents.x.par_chunks_mut(C),
             agents.y.par_chunks_mut(C),
             agents.vx.par_chunks_mut(C),
             agents.vy.par_chunks_mut(C),
             agents.walked.par_chunks_mut(C),
-            agents.frustration.par_chunks_mut(C),
         );
         let fate = (
             agents.goal_x.par_chunks(C),
@@ -513,7 +502,7 @@ impl World {
         (new, old, fate)
             .into_par_iter()
             .map(|(new, old, fate)| {
-                let (x, y, vx, vy, walked, frustration) = old;
+                let (x, y, vx, vy, walked) = old;
                 let (goal_x, goal_y, cohort, slot, start, arrival, status, keep) = fate;
                 let mut all_stay = true;
                 for row in 0..x.len() {
@@ -526,7 +515,6 @@ impl World {
                     }
                     walked[row] += to.distance(Vec2::new(x[row], y[row]));
                     (x[row], y[row], vx[row], vy[row]) = (to.x, to.y, new.2[row], new.3[row]);
-                    frustration[row] = new.4[row];
                     let cohort = &cohorts[cohort[row] as usize];
                     if status[row] == Status::Waiting && time >= start[row] {
                         status[row] = Status::Walking;
@@ -704,14 +692,7 @@ impl World {
                 a.goal_x[row],
                 a.goal_y[row],
                 a.arrival[row],
-                a.frustration[row],
                 a.walked[row],
-                a.detour[row].heading.x,
-                a.detour[row].heading.y,
-                a.detour[row].turn.x,
-                a.detour[row].turn.y,
-                a.detour[row].side,
-                a.detour[row].lean,
             ] {
                 hash = mix(hash ^ u64::from(value.to_bits()));
             }
@@ -728,7 +709,6 @@ impl World {
         mix(present
             ^ mix(self.departed_hash ^ mix(self.step))
             ^ jam
-            ^ mix(0)
             ^ remembered
             ^ self.feet.hash()
             ^ outside)

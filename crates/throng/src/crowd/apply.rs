@@ -10,8 +10,9 @@ use crate::map::without_repeats;
 use crate::pipeline::{Models, Settings, Stages};
 use glam::{DVec2, Vec2};
 use serde::{Deserialize, Serialize};
+use throng_core::memory::Change;
 use throng_core::params;
-use throng_core::world::{self, Detour, SETTING_OFF, Status, World};
+use throng_core::world::{self, Status, World};
 
 /// What edits have left to be done before the next step.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -153,7 +154,7 @@ impl Crowd {
 
     fn remove(&mut self, agent: AgentId) -> Result<(), EditError> {
         let row = self.row(agent)?;
-        self.forget(agent.slot);
+        self.stages.forget(agent.slot);
         self.world.despawn(row);
         Ok(())
     }
@@ -193,8 +194,7 @@ impl Crowd {
         (self.world.agents.x[row], self.world.agents.y[row]) = position.into();
         self.world.extend_to(position);
         self.world.unsort();
-        self.world.agents.detour[row] = Detour::default();
-        self.forget(agent.slot);
+        self.stages.note(agent.slot, Change::Moved);
         self.pending.moved.push(agent.slot);
         Ok(())
     }
@@ -245,26 +245,14 @@ impl Crowd {
         self.world.fastest = self.world.fastest.max(max_speed);
     }
 
-    /// An agent with another goal is no longer held up, forgets how it went round what was in its way, and walks again where
-    /// it had arrived.
+    /// An agent with another goal forgets what it did for the one before, and walks again where it had arrived.
     fn set_off(&mut self, row: usize) {
         let agents = &mut self.world.agents;
-        agents.detour[row] = Detour::default();
-        agents.frustration[row] = SETTING_OFF;
         if agents.status[row] == Status::Arrived {
             (agents.status[row], agents.arrival[row]) = (Status::Walking, -1.0);
         }
-        if let Some(memory) = self.stages.macroscale.memory_mut() {
-            memory.retarget(agents.slot[row]);
-        }
+        self.stages.note(agents.slot[row], Change::Retargeted);
         self.world.refresh(row);
-    }
-
-    /// The planner remembers nothing of an agent.
-    fn forget(&mut self, slot: u32) {
-        if let Some(memory) = self.stages.macroscale.memory_mut() {
-            memory.forget(slot);
-        }
     }
 }
 
@@ -376,9 +364,8 @@ impl Crowd {
     fn replace_models(&mut self, models: Models) -> Result<(), EditError> {
         check_settings(&models)?;
         let mut stages = Stages::new(&models)?;
-        if models.pipeline.macroscale == self.models.pipeline.macroscale {
-            stages.take_memory(&self.stages);
-        }
+        // Of the same types, so it can be read.
+        let _ = stages.load_memories(self.stages.save_memories());
         let before = self.stages.bodies.legs();
         (self.stages, self.models) = (stages, models);
         let legs = self.stages.bodies.legs();
@@ -553,9 +540,7 @@ fn put_beside_walls(world: &mut World, stages: &mut Stages, placement: &Placemen
     if placement.put_beside_walls(world, row) {
         let slot = world.agents.slot[row];
         world.feet.forget(slot);
-        if let Some(memory) = stages.macroscale.memory_mut() {
-            memory.forget(slot);
-        }
+        stages.note(slot, Change::PutAside);
         world.unsort();
     }
 }
@@ -607,8 +592,6 @@ fn joining(agent: &Agent, origin: DVec2, now: f64) -> world::Agent {
         start: (now + agent.delay) as f32,
         arrival: -1.0,
         walked: 0.0,
-        frustration: SETTING_OFF,
-        detour: Detour::default(),
         cohort: agent.cohort.0,
         status: if agent.delay > 0.0 { Status::Waiting } else { Status::Walking },
     }

@@ -4,7 +4,7 @@ use super::apply::Pending;
 use super::edit::EditLog;
 use super::floor::Floor;
 use super::{BuildError, Crowd, builder};
-use crate::pipeline::{Models, Stages};
+use crate::pipeline::{Models, SavedMemories, Stages};
 use serde::{Deserialize, Serialize};
 use throng_core::memory::MemoryError;
 use throng_core::world::World;
@@ -28,8 +28,7 @@ struct Saved {
     tag: u32,
     dt: f64,
     log: Option<EditLog>,
-    /// What the planner remembers of agents; empty where it remembers nothing.
-    macroscale: Vec<u8>,
+    memories: SavedMemories,
 }
 
 /// Why bytes are no crowd.
@@ -71,7 +70,7 @@ impl Crowd {
             tag: self.tag,
             dt: self.dt,
             log: self.log.clone(),
-            macroscale: self.stages.macroscale.memory().map(|memory| memory.save()).unwrap_or_default(),
+            memories: self.stages.save_memories(),
         };
         let body = postcard::to_stdvec(&saved).map_err(|error| LoadError::Broken(error.to_string()))?;
         Ok([MAGIC.as_slice(), &checksum(&body).to_le_bytes(), &body].concat())
@@ -98,9 +97,7 @@ impl Crowd {
         let saved: Saved = postcard::from_bytes(body).map_err(|error| broken(&error.to_string()))?;
         let pool = threads.map(builder::pool).transpose()?;
         let mut stages = Stages::new(&saved.models).map_err(BuildError::from)?;
-        if let Some(memory) = stages.macroscale.memory_mut() {
-            memory.load(&saved.macroscale)?;
-        }
+        stages.load_memories(saved.memories)?;
         let mut crowd = Crowd::around(saved.world, saved.models, stages, saved.floor, pool);
         (crowd.cohort_names, crowd.movers) = (saved.cohort_names, saved.movers);
         (crowd.tag, crowd.dt, crowd.log) = (saved.tag, saved.dt, saved.log);
