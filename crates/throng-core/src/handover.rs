@@ -1,6 +1,6 @@
 //! What one stage hands to the next: columns in the rows' order of this step, kept from step to step.
 
-use crate::world::{Detour, Flow, Footstep, Gait, Jam};
+use crate::world::{Flow, Footstep, Gait, Jam};
 use glam::Vec2;
 
 /// From the macroscale, adapted by the mesoscale: the velocity an agent would like to have, m/s.
@@ -14,9 +14,7 @@ pub struct Intents {
     pub aim: Vec<Vec2>,
     /// Whether it leaves the floor in this step, to jump or to be carried: then walls do not hold it, and no model turns it.
     pub airborne: Vec<bool>,
-    /// What the agent will remember of its detour. Only the mesoscale changes it.
-    pub detour: Vec<Detour>,
-    /// Where walkers get on slowly, in steps in which the mesoscale has looked.
+    /// Where walkers get on slowly, in steps in which the mesoscale has looked. The engine hands it to the next step.
     pub jam: Option<Jam>,
     /// How dense the crowd is and how it flows, where a local model reads it.
     pub flow: Option<Flow>,
@@ -35,8 +33,6 @@ pub struct Commands {
     pub vy: Vec<f32>,
     /// Whether it leaves the floor in this step.
     pub airborne: Vec<bool>,
-    /// What the agent will remember of being held up, see [`Agents::frustration`](crate::world::Agents).
-    pub frustration: Vec<f32>,
     /// The footstep that is planned to begin in this step, as [`Intents::footstep`].
     pub footstep: Vec<Option<Footstep>>,
     /// Whom the agent may come into contact with in this step, among those that it looks at.
@@ -125,6 +121,6 @@ macro_rules! sized {
         }
     };
 }
-sized!(Intents: vx, vy, aim, airborne, detour);
-sized!(Commands: vx, vy, airborne, frustration, near);
+sized!(Intents: vx, vy, aim, airborne);
+sized!(Commands: vx, vy, airborne, near);
 sized!(Moves: x, y, vx, vy);

@@ -1,10 +1,12 @@
 //! What a stage remembers of agents from step to step. The stage owns it; the engine saves it, hashes it, and lets it grow
 //! and shrink as agents come and go.
 
+use crate::parallel::for_chunks;
 use serde::{Serialize, de::DeserializeOwned};
+use std::any::Any;
 
 /// What a stage remembers of one agent. The default is to remember nothing.
-pub trait Remembered: Clone + Default + Serialize + DeserializeOwned + Send + Sync {
+pub trait Remembered: Clone + Default + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// A number that differs whenever what is remembered differs in a bit; `None` where nothing is remembered.
     fn state_hash(&self) -> Option<u64>;
 
@@ -12,19 +14,37 @@ pub trait Remembered: Clone + Default + Serialize + DeserializeOwned + Send + Sy
     fn heap_bytes(&self) -> usize {
         0
     }
+
+    /// Whether it still holds after a change from outside; else it is forgotten.
+    fn outlasts(_: Change) -> bool {
+        false
+    }
+}
+
+/// What can happen to an agent from outside while it stays in the crowd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It was put somewhere else, anywhere.
+    Moved,
+    /// It was put beside a wall that it stood in, which is near.
+    PutAside,
+    /// It has another goal.
+    Retargeted,
 }
 
 /// A value for each agent, by its slot ([`Agents::slot`](crate::world::Agents)).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Memory<T> {
     by_slot: Vec<T>,
     nothing: T,
     map_version: u64,
+    /// The column that [`Memory::lend_rows`] lends, kept from step to step.
+    rows: Vec<T>,
 }
 
 impl<T: Default> Default for Memory<T> {
     fn default() -> Memory<T> {
-        Memory { by_slot: Vec::new(), nothing: T::default(), map_version: 0 }
+        Memory { by_slot: Vec::new(), nothing: T::default(), map_version: 0, rows: Vec::new() }
     }
 }
 
@@ -67,19 +87,38 @@ impl<T: Remembered> Memory<T> {
     }
 }
 
+impl<T: Remembered + Copy> Memory<T> {
+    /// A column with what is remembered of every row, for a pass over all of them in parallel: each writes its own into the
+    /// column, while what is remembered of others stays what it was until [`Memory::take_rows`] takes the column back.
+    /// Allocates only when the crowd grows.
+    pub fn lend_rows(&mut self, slots: &[u32]) -> Vec<T> {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.resize(slots.len(), self.nothing);
+        const C: usize = crate::CHUNK * 4;
+        for_chunks(C, (&mut rows[..], slots), &|_, (rows, slots)| {
+            rows.iter_mut().zip(slots).for_each(|(row, &slot)| *row = *self.get(slot));
+        });
+        rows
+    }
+
+    /// Remembers what was written into the column. On one thread: slots are in no order, and a write is all there is to do.
+    pub fn take_rows(&mut self, slots: &[u32], rows: Vec<T>) {
+        slots.iter().zip(&rows).for_each(|(&slot, &row)| *self.get_mut(slot) = row);
+        self.rows = rows;
+    }
+}
+
 /// Why remembered things cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("what a stage remembers cannot be read: {0}")]
 pub struct MemoryError(String);
 
 /// The engine's side of a [`Memory`].
-pub trait Remember: Send + Sync {
-    /// Forgets one agent: it came or went, or was moved from outside.
+pub trait Remember: Any + Send + Sync {
+    /// Forgets one agent, which has gone.
     fn forget(&mut self, slot: u32);
-    /// An agent has another goal. Where what is remembered says what it was for, it may stay.
-    fn retarget(&mut self, slot: u32) {
-        self.forget(slot);
-    }
+    /// Forgets one agent, unless what is remembered of it outlasts what has happened to it.
+    fn note(&mut self, slot: u32, change: Change);
     /// Everything as bytes.
     fn save(&self) -> Vec<u8>;
     /// Takes over what was saved.
@@ -94,6 +133,12 @@ impl<T: Remembered> Remember for Memory<T> {
     fn forget(&mut self, slot: u32) {
         if let Some(value) = self.by_slot.get_mut(slot as usize) {
             *value = T::default();
+        }
+    }
+
+    fn note(&mut self, slot: u32, change: Change) {
+        if !T::outlasts(change) {
+            self.forget(slot);
         }
     }
 
@@ -114,7 +159,8 @@ impl<T: Remembered> Remember for Memory<T> {
     }
 
     fn bytes(&self) -> usize {
-        self.by_slot.capacity() * size_of::<T>() + self.by_slot.iter().map(T::heap_bytes).sum::<usize>()
+        let values = self.by_slot.capacity() + self.rows.capacity();
+        values * size_of::<T>() + self.by_slot.iter().map(T::heap_bytes).sum::<usize>()
     }
 }
 
@@ -134,6 +180,10 @@ mod tests {
         fn state_hash(&self) -> Option<u64> {
             (*self > 0).then(|| mix(u64::from(*self)))
         }
+
+        fn outlasts(change: Change) -> bool {
+            change == Change::PutAside
+        }
     }
 
     #[test]
@@ -151,7 +201,26 @@ mod tests {
         loaded.load(&memory.save()).unwrap();
         assert_eq!((*loaded.get(7), *loaded.get(99), loaded.state_hash()), (3, 0, seven));
         assert!(!loaded.note_map(4) && loaded.load(&[255]).is_err());
-        memory.forget(7);
+        memory.note(7, Change::PutAside);
+        assert_eq!(memory.state_hash(), seven);
+        memory.note(7, Change::Moved);
         assert_eq!(memory.state_hash(), empty);
+        loaded.forget(7);
+        assert_eq!(loaded.state_hash(), empty);
+    }
+
+    #[test]
+    fn what_rows_write_counts_when_they_have_all_written() {
+        let mut memory: Memory<u32> = Memory::default();
+        *memory.get_mut(2) = 5;
+        let slots = [2, 0, 4];
+        let mut rows = memory.lend_rows(&slots);
+        assert_eq!(rows, [5, 0, 0]);
+        rows.copy_from_slice(&[6, 7, 8]);
+        assert_eq!((*memory.get(2), *memory.get(0)), (5, 0));
+        memory.take_rows(&slots, rows);
+        assert_eq!(memory.iter().map(|(_, &value)| value).collect::<Vec<u32>>(), [7, 0, 6, 0, 8]);
+        // An agent has left, and others have other rows.
+        assert_eq!(memory.lend_rows(&[4, 2]), [8, 6]);
     }
 }

@@ -149,11 +149,11 @@ impl Macroscale for DynamicNavmeshPlanner {
     }
 
     fn memory(&self) -> Option<&dyn Remember> {
-        Some(&self.routes)
+        Some(&self.routes.0)
     }
 
     fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
-        Some(&mut self.routes)
+        Some(&mut self.routes.0)
     }
 }
 

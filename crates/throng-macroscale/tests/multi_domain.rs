@@ -1,9 +1,9 @@
 //! Agents who plan against one another's plans, moved by nothing else: no local model helps them out.
 
 use glam::{DVec2, Vec2};
-use throng_core::handover::{Commands, Intents, Moves};
+use throng_core::handover::{Intents, Moves};
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{Agent, Cohort, Detour, Mover, Status, World, radius_classes};
+use throng_core::world::{Agent, Cohort, Mover, Status, World, radius_classes};
 use throng_macroscale::{Macroscale, MacroscaleModel, MultiDomain};
 
 const RADIUS: f32 = 0.25;
@@ -39,8 +39,6 @@ impl Stage {
                 start: 0.0,
                 arrival: -1.0,
                 walked: 0.0,
-                frustration: 0.0,
-                detour: Detour::default(),
                 cohort: 0,
                 status: Status::Walking,
             });
@@ -74,8 +72,7 @@ impl Stage {
         self.intents.resize(agents);
         self.planner.run(self.world.view(), &mut self.intents);
         let view = self.world.view();
-        let (mut commands, mut moves) = (Commands::default(), Moves::default());
-        commands.resize(agents);
+        let mut moves = Moves::default();
         moves.resize(agents);
         for row in 0..agents {
             let velocity = Vec2::new(self.intents.vx[row], self.intents.vy[row]);
@@ -84,7 +81,7 @@ impl Stage {
             (moves.x[row], moves.y[row]) = to.into();
             (moves.vx[row], moves.vy[row]) = velocity.into();
         }
-        self.world.commit(None, &commands, &moves);
+        self.world.commit(&moves);
         let memory = self.planner.memory_mut().unwrap();
         self.world.departures().iter().for_each(|gone| memory.forget(gone.slot));
         self.deepest = self.deepest.max(self.overlap());

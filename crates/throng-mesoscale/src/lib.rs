@@ -11,15 +11,30 @@ pub use world_field::WorldField;
 use glam::Vec2;
 use throng_core::geom::{Cone, left};
 use throng_core::handover::Intents;
+use throng_core::memory::Remember;
 use throng_core::params::Params;
 use throng_core::world::View;
 
 /// A way to take the crowd into account.
+///
+/// What has to outlive a step is in its [`memory`](Mesoscale::memory). Whatever else it keeps may make it faster and never
+/// change what it answers: a checkpoint does not hold it.
 pub trait Mesoscale: Send + Sync {
-    /// Adapts every agent's preferred velocity, and writes what it will remember.
+    /// Adapts every agent's preferred velocity. Called once a step.
     fn run(&mut self, view: View<'_>, intents: &mut Intents);
-    /// What one agent perceives now, given what every agent wants so far.
+
+    /// What one agent perceives now, given what every agent wants so far. Remembers nothing of it.
     fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Perceived;
+
+    /// What it remembers of agents from step to step.
+    fn memory(&self) -> Option<&dyn Remember> {
+        None
+    }
+
+    /// The same, to be changed.
+    fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
+        None
+    }
 }
 
 /// The parameters of a mesoscale model, from which it is made.

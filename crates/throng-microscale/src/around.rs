@@ -2,15 +2,14 @@
 
 use crate::models::Perception;
 use crate::patience::YIELD;
+use crate::stage::Scene;
 use crate::velocity_obstacle::{Cones, Planes};
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::few::Few;
-use throng_core::handover::{Intents, Near};
-use throng_core::space::{
-    ARRIVED, Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, impatience, nearest,
-};
-use throng_core::world::{MoverState, View};
+use throng_core::handover::Near;
+use throng_core::space::{Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
+use throng_core::world::{MoverState, Status, View};
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
 pub const MAX_MOVERS: usize = 16;
@@ -67,7 +66,7 @@ impl Reach {
 struct Me {
     id: u32,
     responsibility: f32,
-    impatience: f32,
+    arrived: f32,
     arrived_rate: f32,
 }
 
@@ -98,8 +97,10 @@ pub struct Others {
 }
 
 impl Others {
-    /// Writes sixteen agents; how many of them count is for the caller to say.
+    /// Writes sixteen agents; how many of them count is for the caller to say. `held_up` says of a row whether it or the
+    /// agent who looks is held up.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "one call in the hot loop")]
     fn put<S: Simd>(
         &mut self,
         simd: S,
@@ -108,6 +109,7 @@ impl Others {
         at: usize,
         rows: &[u32; LANES],
         them: &Columns<S>,
+        held_up: impl Fn(usize) -> bool,
     ) {
         let splat = |value: f32| f32x16::splat(simd, value);
         let (one, none) = (splat(1.0), splat(0.0));
@@ -120,12 +122,13 @@ impl Others {
             total.simd_gt(none).select(mine / total, none)
         };
         let part = them.id.simd_gt(u32x16::splat(simd, me.id)).select(one, -one);
-        let mine = splat(me.impatience);
-        let has_arrived = |impatience: f32x16<S>| impatience.simd_ge(splat(ARRIVED - 1.0));
-        let frustration =
-            |impatience: f32x16<S>| has_arrived(impatience).select(impatience - splat(ARRIVED), impatience);
-        let arrived = has_arrived(them.impatience.max(mine));
-        let held_up = frustration(them.impatience).max(frustration(mine)).simd_ge(splat(YIELD));
+        let arrived = them.arrived.max(splat(me.arrived)).simd_gt(none);
+        let mut arrived_rate = none;
+        // Rare in most crowds, and what others remember is not in what is gathered of them.
+        if me.arrived_rate > 0.0 && arrived.any_true() {
+            let rates = rows.map(|row| if held_up(row as usize) { me.arrived_rate } else { 0.0 });
+            arrived_rate = arrived.select(f32x16::from_slice(simd, &rates), none);
+        }
         let columns = [
             (&mut self.dx, them.x - splat(ego.position.x)),
             (&mut self.dy, them.y - splat(ego.position.y)),
@@ -134,7 +137,7 @@ impl Others {
             (&mut self.reach, them.radius + splat(ego.radius)),
             (&mut self.share, share),
             (&mut self.part, part),
-            (&mut self.arrived_rate, (arrived & held_up).select(splat(me.arrived_rate), none)),
+            (&mut self.arrived_rate, arrived_rate),
         ];
         for (column, lanes) in columns {
             lanes.store_slice(&mut column[at..at + LANES]);
@@ -240,12 +243,12 @@ impl Around {
     pub fn sense<S: Simd>(
         &mut self,
         simd: S,
-        view: View<'_>,
-        intents: &Intents,
+        scene: Scene<'_>,
         row: usize,
         reach: &Reach,
         arrived_rate: f32,
     ) -> Ego {
+        let Scene { view, intents, .. } = scene;
         let agents = view.agents;
         let ego = Ego {
             row,
@@ -257,7 +260,7 @@ impl Around {
             dt: view.dt,
         };
         self.find_walls(view, &ego, reach);
-        self.find_agents(simd, view, &ego, reach, arrived_rate);
+        self.find_agents(simd, scene, &ego, reach, arrived_rate);
         self.find_movers(view, &ego, reach);
         ego
     }
@@ -285,20 +288,28 @@ impl Around {
     }
 
     #[inline(always)]
-    fn find_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego, reach: &Reach, arrived_rate: f32) {
-        let agents = view.agents;
+    fn find_agents<S: Simd>(
+        &mut self,
+        simd: S,
+        scene: Scene<'_>,
+        ego: &Ego,
+        reach: &Reach,
+        arrived_rate: f32,
+    ) {
+        let (view, agents) = (scene.view, scene.view.agents);
         let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
         nearest(simd, view.cells, &agents.id, query, &mut self.candidates, &mut self.nearest);
         let (bodies, others) = (view.cells.bodies(), &mut self.others);
         let me = Me {
             id: agents.id[ego.row],
             responsibility: agents.responsibility[ego.row],
-            impatience: impatience(agents, ego.row),
+            arrived: if agents.status[ego.row] == Status::Arrived { 1.0 } else { 0.0 },
             arrived_rate,
         };
+        let held_up = |row: usize| scene.frustration(row).max(scene.frustration(ego.row)) >= YIELD;
         others.len = self.nearest.rows().len();
         for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {
-            others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows));
+            others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows), held_up);
         }
         if !self.walls.is_empty() {
             let hidden = |row: u32| {

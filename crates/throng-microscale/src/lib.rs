@@ -8,6 +8,6 @@ mod velocity_obstacle;
 
 pub use around::{Around, Ego, Others, Reach};
 pub use models::*;
-pub use patience::Patience;
-pub use stage::{Local, LocalModel, Microscale, Rows, Scene, Seen};
+pub use patience::{Frustration, Patience};
+pub use stage::{Local, LocalModel, LocalModels, Microscale, Rows, Scene, Seen, Users};
 pub use velocity_obstacle::Planes;

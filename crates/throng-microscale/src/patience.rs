@@ -22,11 +22,14 @@
 //! (slower, and the paper's tables need many seeds), no turn but a time limit for yielding (the middle still jams).
 
 use crate::around::{Around, Ego, Reach};
+use crate::stage::Scene;
 use crate::velocity_obstacle::{closest, wall_planes};
 use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 use throng_core::geom::{det, left, unit_or};
 use throng_core::handover::Intents;
+use throng_core::memory::{Change, Remembered, mix};
 use throng_core::space::{LANES, lanes_below};
 use throng_core::world::{Status, View};
 
@@ -47,6 +50,28 @@ throng_core::params! {
         max_turn: f32 = 1.57, "rad", Limit::from(0.0).up_to(3.1);
         /// How far ahead collisions count with an agent that has arrived and is in the way.
         arrived_horizon: f32 = 0.25, "s", Limit::above(0.0).up_to(1000.0);
+    }
+}
+
+/// How long an agent has been kept from where it wants to go: 0 not at all, 1 for good; negative while it sets off.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frustration(pub f32);
+
+impl Default for Frustration {
+    /// Of an agent that sets off: to be slow at first is not to be held up.
+    fn default() -> Frustration {
+        Frustration(-0.5)
+    }
+}
+
+impl Remembered for Frustration {
+    fn state_hash(&self) -> Option<u64> {
+        (*self != Frustration::default()).then(|| mix(self.0.to_bits().into()))
+    }
+
+    /// Only another goal makes an agent set off again.
+    fn outlasts(change: Change) -> bool {
+        change != Change::Retargeted
     }
 }
 
@@ -99,22 +124,35 @@ impl Patience {
     pub(crate) fn turn<S: Simd>(
         &self,
         simd: S,
-        view: View<'_>,
-        intents: &Intents,
+        scene: Scene<'_>,
         around: &mut Around,
         ego: &mut Ego,
         reach: &Reach,
+        Frustration(frustration): Frustration,
+    ) -> Frustration {
+        Frustration(self.turned_by(simd, scene, around, ego, reach, frustration))
+    }
+
+    #[inline(always)]
+    fn turned_by<S: Simd>(
+        &self,
+        simd: S,
+        scene: Scene<'_>,
+        around: &mut Around,
+        ego: &mut Ego,
+        reach: &Reach,
+        frustration: f32,
     ) -> f32 {
+        let view = scene.view;
         if !self.on {
             return 0.0;
         }
         if view.agents.status[ego.row] == Status::Arrived
-            && let Some(aside) = step_aside(view, intents, around)
+            && let Some(aside) = step_aside(scene, around)
         {
             ego.preferred = aside * view.agents.preferred_speed[ego.row];
             return 0.0;
         }
-        let frustration = view.agents.frustration[ego.row];
         if view.agents.status[ego.row] == Status::Waiting {
             return frustration;
         }
@@ -125,19 +163,18 @@ impl Patience {
         {
             return self.calm(frustration, ego.dt);
         }
-        self.turn_held_up(simd, view, intents, around, ego, reach)
+        self.turn_held_up(simd, scene, around, ego, reach, frustration)
     }
 
     fn turn_held_up<S: Simd>(
         &self,
         simd: S,
-        view: View<'_>,
-        intents: &Intents,
+        Scene { view, intents, .. }: Scene<'_>,
         around: &mut Around,
         ego: &mut Ego,
         reach: &Reach,
+        frustration: f32,
     ) -> f32 {
-        let frustration = view.agents.frustration[ego.row];
         let way = right_of_way(view, intents, around, ego);
         let tried = self.turned(view, ego, frustration);
         let lag = match way {
@@ -245,11 +282,11 @@ fn is_crowded<S: Simd>(simd: S, around: &Around) -> bool {
 }
 
 /// The unit vector out of the way of the nearest one who is held up and wants to pass here.
-fn step_aside(view: View<'_>, intents: &Intents, around: &Around) -> Option<Vec2> {
-    let (agents, others) = (view.agents, &around.others);
+fn step_aside(scene: Scene<'_>, around: &Around) -> Option<Vec2> {
+    let (agents, intents, others) = (scene.view.agents, scene.intents, &around.others);
     (0..others.len).find_map(|i| {
         let (row, reach) = (others.row[i] as usize, others.reach[i]);
-        if row >= agents.len() || agents.frustration[row] < YIELD || agents.status[row] != Status::Walking {
+        if row >= agents.len() || scene.frustration(row) < YIELD || agents.status[row] != Status::Walking {
             return None;
         }
         let forwards = Vec2::new(intents.vx[row], intents.vy[row]).normalize_or_zero();

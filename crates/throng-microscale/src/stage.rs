@@ -1,7 +1,7 @@
 //! The stage around a local model: who looks where, in parallel, and what can be told of it afterwards.
 
 use crate::around::{Around, Ego, Reach};
-use crate::patience::Patience;
+use crate::patience::{Frustration, Patience};
 use fearless_simd::{Level, Simd};
 use glam::Vec2;
 use std::cell::RefCell;
@@ -9,6 +9,7 @@ use std::slice::from_mut;
 use throng_core::CHUNK;
 use throng_core::dispatch;
 use throng_core::handover::{Commands, Intents, Mates, Near};
+use throng_core::memory::Memory;
 use throng_core::parallel::for_chunks;
 use throng_core::params::Params;
 use throng_core::world::View;
@@ -39,6 +40,8 @@ pub struct Scene<'a> {
     pub view: View<'a>,
     /// What the stages before want, and their fields.
     pub intents: &'a Intents,
+    /// What every agent remembers of its last choice.
+    pub memory: &'a Memory<Frustration>,
 }
 
 impl Scene<'_> {
@@ -46,6 +49,12 @@ impl Scene<'_> {
     #[inline(always)]
     pub fn mates(&self, row: usize) -> Option<Mates> {
         *self.intents.mates.get(self.view.agents.cohort[row] as usize)?
+    }
+
+    /// How much a row has been held up.
+    #[inline(always)]
+    pub fn frustration(&self, row: usize) -> f32 {
+        self.memory.get(self.view.agents.slot[row]).0
     }
 }
 
@@ -77,18 +86,67 @@ pub struct Seen {
     pub around: Around,
     /// What it chose, m/s.
     pub chosen: Vec2,
+    /// How much it has been held up: 0 not at all, 1 for good.
+    pub frustration: f32,
 }
 
 /// A local model as the engine holds it: one virtual call per step, none per agent.
 pub trait Microscale: Send + Sync {
-    /// Writes the velocity that every agent among `rows` chooses.
-    fn run(&self, view: View<'_>, rows: Rows<'_>, input: &Intents, out: &mut Commands);
+    /// Writes the velocity that every agent among `rows` chooses, and what it will remember in the place of what it does.
+    fn run(&self, scene: Scene<'_>, rows: Rows<'_>, remembered: &mut [Frustration], out: &mut Commands);
     /// Tells what one agent sees and chooses now.
-    fn explain(&self, view: View<'_>, input: &Intents, row: usize) -> Box<Seen>;
+    fn explain(&self, scene: Scene<'_>, row: usize) -> Box<Seen>;
     /// How far it looks.
     fn reach(&self) -> Reach;
     /// Whether it reads how the crowd flows.
     fn reads_flow(&self) -> bool;
+}
+
+/// The cohorts that use a local model, a mark for each; all of them where there is no list.
+pub type Users = Option<Vec<bool>>;
+
+/// Stage 3 as a whole: local models, each with the cohorts that use it, and what agents remember from one choice to the
+/// next. One memory for all models: agents see of others how those have fared, whatever they choose by, and keep it when they
+/// get another model.
+pub struct LocalModels {
+    models: Vec<(Box<dyn Microscale>, Users)>,
+    /// What agents remember, for the engine to save, to hash and to let forget.
+    pub memory: Memory<Frustration>,
+}
+
+impl LocalModels {
+    /// Models, each with those who use it.
+    pub fn new(models: Vec<(Box<dyn Microscale>, Users)>) -> LocalModels {
+        LocalModels { models, memory: Memory::default() }
+    }
+
+    /// Writes the velocity that every agent chooses.
+    pub fn run(&mut self, view: View<'_>, intents: &Intents, out: &mut Commands) {
+        let mut remembered = self.memory.lend_rows(&view.agents.slot);
+        let scene = Scene { view, intents, memory: &self.memory };
+        for (model, cohorts) in &self.models {
+            model.run(scene, cohorts.as_deref().map_or(Rows::All, Rows::Cohorts), &mut remembered, out);
+        }
+        self.memory.take_rows(&view.agents.slot, remembered);
+    }
+
+    /// Tells what one agent sees and chooses now; `None` where no model is its cohort's.
+    pub fn explain(&self, view: View<'_>, intents: &Intents, row: usize) -> Option<Box<Seen>> {
+        let cohort = view.agents.cohort[row] as usize;
+        let is_own = |cohorts: &Users| cohorts.as_ref().is_none_or(|marked| marked[cohort]);
+        let (model, _) = self.models.iter().find(|(_, cohorts)| is_own(cohorts))?;
+        Some(model.explain(Scene { view, intents, memory: &self.memory }, row))
+    }
+
+    /// How far they look.
+    pub fn reach(&self) -> impl Iterator<Item = Reach> + Clone {
+        self.models.iter().map(|(model, _)| model.reach())
+    }
+
+    /// Whether any of them reads how the crowd flows.
+    pub fn read_flow(&self) -> bool {
+        self.models.iter().any(|(model, _)| model.reads_flow())
+    }
 }
 
 /// A local model and how patient its agents are.
@@ -101,26 +159,28 @@ pub struct Local<M> {
 }
 
 impl<M: LocalModel> Microscale for Local<M> {
-    fn run(&self, view: View<'_>, rows: Rows<'_>, input: &Intents, out: &mut Commands) {
+    fn run(&self, scene: Scene<'_>, rows: Rows<'_>, remembered: &mut [Frustration], out: &mut Commands) {
         let level = Level::new();
-        let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.frustration[..], &mut out.near[..]);
+        let columns = (&mut out.vx[..], &mut out.vy[..], remembered, &mut out.near[..]);
         for_chunks(CHUNK, columns, &|chunk, out| {
             AROUND.with_borrow_mut(|around| {
                 around.forget_candidates();
-                choose_chunk(level, self, view, rows, input, chunk * CHUNK, around, out);
+                choose_chunk(level, self, scene, rows, chunk * CHUNK, around, out);
             })
         });
     }
 
-    fn explain(&self, view: View<'_>, input: &Intents, row: usize) -> Box<Seen> {
+    fn explain(&self, scene: Scene<'_>, row: usize) -> Box<Seen> {
         let (level, mut around) = (Level::new(), Around::default());
-        let (mut chosen, mut frustration, mut near) = (Vec2::ZERO, 0.0, Near::default());
+        let (mut chosen, mut near) = (Vec2::ZERO, Near::default());
+        let frustration = scene.frustration(row);
+        let mut remembered = Frustration(frustration);
         let Vec2 { x, y } = &mut chosen;
-        let out = (from_mut(x), from_mut(y), from_mut(&mut frustration), from_mut(&mut near));
-        let ego = choose_chunk(level, self, view, Rows::All, input, row, &mut around, out);
+        let out = (from_mut(x), from_mut(y), from_mut(&mut remembered), from_mut(&mut near));
+        let ego = choose_chunk(level, self, scene, Rows::All, row, &mut around, out);
         let ego = ego.expect("an agent among all rows chooses");
-        dispatch!(level, simd => self.model.show(simd, Scene { view, intents: input }, &ego, &mut around));
-        Box::new(Seen { ego, around, chosen })
+        dispatch!(level, simd => self.model.show(simd, scene, &ego, &mut around));
+        Box::new(Seen { ego, around, chosen, frustration })
     }
 
     fn reach(&self) -> Reach {
@@ -132,30 +192,27 @@ impl<M: LocalModel> Microscale for Local<M> {
     }
 }
 
-type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [Near]);
+type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [Frustration], &'a mut [Near]);
 
 /// Lets the rows from `first` on choose. Returns the last one that did. Not inlined, so that steps and explanations share
 /// what is made of it for each instruction set.
 #[inline(never)]
-#[allow(clippy::too_many_arguments, reason = "the head of the hot loop")]
 fn choose_chunk<M: LocalModel>(
     level: Level,
     local: &Local<M>,
-    view: View<'_>,
+    scene: Scene<'_>,
     rows: Rows<'_>,
-    input: &Intents,
     first: usize,
     around: &mut Around,
-    (vx, vy, frustration, near): Columns<'_>,
+    (vx, vy, remembered, near): Columns<'_>,
 ) -> Option<Ego> {
-    let reach = local.model.reach();
+    let (view, reach) = (scene.view, local.model.reach());
     let mut last = None;
     dispatch!(level, simd => for i in 0..vx.len() {
         let row = first + i;
         if rows.have(view.agents.cohort[row]) {
             let ego;
-            (ego, frustration[i]) = perceive(simd, &local.patience, view, input, row, &reach, around);
-            let scene = Scene { view, intents: input };
+            (ego, remembered[i]) = perceive(simd, &local.patience, scene, row, &reach, around, remembered[i]);
             (vx[i], vy[i]) = local.model.choose(simd, scene, &ego, around).into();
             near[i] = around.near(view.contact_range(row));
             last = Some(ego);
@@ -171,18 +228,18 @@ fn choose_chunk<M: LocalModel>(
 fn perceive<S: Simd>(
     simd: S,
     patience: &Patience,
-    view: View<'_>,
-    input: &Intents,
+    scene: Scene<'_>,
     row: usize,
     reach: &Reach,
     around: &mut Around,
-) -> (Ego, f32) {
+    remembered: Frustration,
+) -> (Ego, Frustration) {
     simd.vectorize(
         #[inline(always)]
         || {
-            let mut ego = around.sense(simd, view, input, row, reach, patience.arrived_rate());
-            let frustration = patience.turn(simd, view, input, around, &mut ego, reach);
-            (ego, frustration)
+            let mut ego = around.sense(simd, scene, row, reach, patience.arrived_rate());
+            let remembered = patience.turn(simd, scene, around, &mut ego, reach, remembered);
+            (ego, remembered)
         },
     )
 }

@@ -352,7 +352,7 @@ impl<'a> Walker<'a> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use throng_core::world::{Agent, Cohort, Detour, Gaps, Planted, Status, World};
+    use throng_core::world::{Agent, Cohort, Gaps, Planted, Status, World};
 
     const DT: f64 = 0.1;
 
@@ -384,8 +384,6 @@ mod tests {
                 start: 0.0,
                 arrival: -1.0,
                 walked: 0.0,
-                frustration: 0.0,
-                detour: Detour::default(),
                 cohort: 0,
                 status: Status::Walking,
             });
@@ -404,7 +402,7 @@ mod tests {
             self.moves.resize(1);
             self.motion.run(self.world.view(), &commands, &mut self.moves);
             (self.moves.x[0], self.moves.y[0]) = (self.moves.x[0] + push.x, self.moves.y[0] + push.y);
-            self.world.commit(None, &commands, &self.moves);
+            self.world.commit(&self.moves);
             self.prints.extend_from_slice(self.world.feet.planted());
         }
 

@@ -222,7 +222,7 @@ impl Explanation {
             leader: wants.guided.1,
             wanted: seen.ego.preferred,
             chosen: seen.chosen,
-            frustration: view.agents.frustration[row],
+            frustration: seen.frustration,
             neighbors: neighbors(view, seen, place),
             cones: seen.around.cones.iter().copied().map(Cone::from).collect(),
             half_planes: (0..seen.around.planes.len)

@@ -3,10 +3,11 @@
 use crate::catalog::{self, Stage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use throng_core::memory::{Change, MemoryError, Remember, mix};
 use throng_core::params::{Draw, Params, Value};
 use throng_macroscale::Macroscale;
 use throng_mesoscale::{Mesoscale, WorldField};
-use throng_microscale::{Microscale, Reach, Rows};
+use throng_microscale::{LocalModels, Patience, Reach};
 use throng_motion::Bodies;
 
 /// Parameter values by block and key, already checked against the catalog.
@@ -82,25 +83,14 @@ pub(crate) struct Stages {
     pub mesoscale: Vec<Box<dyn Mesoscale>>,
     /// Where a local model reads it.
     pub world_field: Option<WorldField>,
-    pub microscale: Vec<Local>,
+    pub microscale: LocalModels,
     pub bodies: Bodies,
+    /// The names of those that may remember something, in the order of [`Stages::memories`].
+    names: Vec<String>,
 }
 
-/// A local model and the cohorts that use it; all of them where there is no list.
-pub(crate) struct Local {
-    pub model: Box<dyn Microscale>,
-    cohorts: Option<Vec<bool>>,
-}
-
-impl Local {
-    pub fn has(&self, cohort: usize) -> bool {
-        self.cohorts.as_ref().is_none_or(|marked| marked[cohort])
-    }
-
-    pub fn rows(&self) -> Rows<'_> {
-        self.cohorts.as_deref().map_or(Rows::All, Rows::Cohorts)
-    }
-}
+/// What stages remember, each by the name of its model.
+pub(crate) type SavedMemories = Vec<(String, Vec<u8>)>;
 
 impl Stages {
     pub fn new(models: &Models) -> Result<Stages, UnknownModel> {
@@ -109,7 +99,6 @@ impl Stages {
         let motion = catalog::motion(&pipeline.motion, &[&models.params])
             .ok_or_else(|| unknown(Stage::Motion, &pipeline.motion))?;
         let microscale = locals(models)?;
-        let reads_flow = microscale.iter().any(|local| local.model.reads_flow());
         let macroscale = catalog::macroscale(&pipeline.macroscale, &models.params, &cohorts)
             .ok_or_else(|| unknown(Stage::Macroscale, &pipeline.macroscale))?;
         let mesoscale = |name: &String| {
@@ -117,27 +106,73 @@ impl Stages {
         };
         let mesoscale = pipeline.mesoscale.iter().map(mesoscale).collect::<Result<Vec<_>, _>>()?;
         let keeps_clear = macroscale.tasks().is_some_and(|tasks| tasks.keeps_clear());
+        // An agent that is turned from a plan which keeps clear of all others has no plan.
+        let mesoscale = if keeps_clear { Vec::new() } else { mesoscale };
+        let among = pipeline.mesoscale.iter().take(mesoscale.len()).cloned();
         Ok(Stages {
-            // An agent that is turned from a plan which keeps clear of all others has no plan.
-            mesoscale: if keeps_clear { Vec::new() } else { mesoscale },
+            names: [pipeline.macroscale.clone()]
+                .into_iter()
+                .chain(among)
+                .chain([Patience::BLOCK.into()])
+                .collect(),
+            mesoscale,
             macroscale,
-            world_field: reads_flow.then(|| catalog::with_settings(&[&models.params])),
+            world_field: microscale.read_flow().then(|| catalog::with_settings(&[&models.params])),
             microscale,
             bodies: Bodies::new(motion, catalog::with_settings(&[&models.params])),
         })
     }
 
-    /// Takes over what the planner of the same name remembers.
-    pub fn take_memory(&mut self, other: &Stages) {
-        if let (Some(memory), Some(before)) = (self.macroscale.memory_mut(), other.macroscale.memory()) {
-            // Of the same type, so it can be read.
-            let _ = memory.load(&before.save());
+    /// What stages remember of agents, each by the name of its model: whatever is saved, hashed or forgotten is in this list.
+    pub fn memories(&self) -> impl Iterator<Item = (&str, &dyn Remember)> {
+        let all = std::iter::once(self.macroscale.memory())
+            .chain(self.mesoscale.iter().map(|model| model.memory()))
+            .chain([Some(&self.microscale.memory as &dyn Remember)]);
+        self.names.iter().zip(all).filter_map(|(name, memory)| Some((name.as_str(), memory?)))
+    }
+
+    /// The same, to be changed.
+    fn memories_mut(&mut self) -> impl Iterator<Item = (&str, &mut dyn Remember)> {
+        let all = std::iter::once(self.macroscale.memory_mut())
+            .chain(self.mesoscale.iter_mut().map(|model| model.memory_mut()))
+            .chain([Some(&mut self.microscale.memory as &mut dyn Remember)]);
+        self.names.iter().zip(all).filter_map(|(name, memory)| Some((name.as_str(), memory?)))
+    }
+
+    /// Forgets an agent that has gone.
+    pub fn forget(&mut self, slot: u32) {
+        self.memories_mut().for_each(|(_, memory)| memory.forget(slot));
+    }
+
+    /// Forgets of an agent what does not outlast a change from outside.
+    pub fn note(&mut self, slot: u32, change: Change) {
+        self.memories_mut().for_each(|(_, memory)| memory.note(slot, change));
+    }
+
+    /// A number that differs whenever anything remembered differs in a bit.
+    pub fn memory_hash(&self) -> u64 {
+        self.memories().fold(0, |hash, (_, memory)| mix(hash ^ memory.state_hash()))
+    }
+
+    /// What all of them remember, as bytes.
+    pub fn save_memories(&self) -> SavedMemories {
+        self.memories().map(|(name, memory)| (name.into(), memory.save())).collect()
+    }
+
+    /// Takes over what models of the same names remembered; a model that was not there remembers nothing.
+    pub fn load_memories(&mut self, mut saved: SavedMemories) -> Result<(), MemoryError> {
+        for (name, memory) in self.memories_mut() {
+            if let Some(place) = saved.iter().position(|(owner, _)| owner == name) {
+                // Each once: a model may stand in a list twice.
+                memory.load(&saved.remove(place).1)?;
+            }
         }
+        Ok(())
     }
 
     /// How far local models look.
     pub fn reach(&self) -> impl Iterator<Item = Reach> + Clone {
-        self.microscale.iter().map(|local| local.model.reach())
+        self.microscale.reach()
     }
 }
 
@@ -146,7 +181,7 @@ fn unknown(stage: Stage, name: &str) -> UnknownModel {
 }
 
 /// One local model for all cohorts that share its name and its values.
-fn locals(models: &Models) -> Result<Vec<Local>, UnknownModel> {
+fn locals(models: &Models) -> Result<LocalModels, UnknownModel> {
     let mut kinds: Vec<(&str, &Settings)> = Vec::new();
     let mut marked: Vec<Vec<bool>> = Vec::new();
     for (index, cohort) in models.cohorts.iter().enumerate() {
@@ -163,9 +198,9 @@ fn locals(models: &Models) -> Result<Vec<Local>, UnknownModel> {
     let local = |((name, settings), marked): ((&str, &Settings), Vec<bool>)| {
         let model = catalog::microscale(name, &[&models.params, settings])
             .ok_or_else(|| unknown(Stage::Microscale, name))?;
-        Ok(Local { model, cohorts: (!alone).then_some(marked) })
+        Ok((model, (!alone).then_some(marked)))
     };
-    kinds.into_iter().zip(marked).map(local).collect()
+    Ok(LocalModels::new(kinds.into_iter().zip(marked).map(local).collect::<Result<_, _>>()?))
 }
 
 /// Settings as numbers: a format that does not describe itself cannot tell a flag from a distribution.

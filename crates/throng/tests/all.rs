@@ -11,6 +11,7 @@ mod fuzz;
 mod groups;
 mod hybrid;
 mod map_field;
+mod memory;
 mod multi_domain;
 mod placement;
 mod regressions;

@@ -5,7 +5,8 @@ use throng::catalog::{self, Stage};
 use throng::checkpoint::Checkpoint;
 use throng::metrics::Metrics;
 use throng::scenario::Overrides;
-use throng::{Scenario, Simulation, builtin};
+use throng::{Crowd, Scenario, Simulation, builtin};
+use throng_mesoscale::groups::Detour;
 
 fn simulate(text: &str, changes: &Overrides, threads: usize) -> Simulation {
     let scenario = Scenario::parse_with(text, "groups.toml", None, changes).expect("a sound scenario");
@@ -74,9 +75,8 @@ fn nobody_zig_zags_around_a_group() {
         let (mut sides, mut furthest) = (Vec::new(), 0f64);
         while !simulation.is_done() {
             simulation.step();
-            let agents = &simulation.world().agents;
-            let row = agents.id.iter().position(|&id| id == 0).unwrap();
-            let side = agents.detour[row].side;
+            let individual = Crowd::agents(&simulation).find(|agent| agent.number() == 0).unwrap();
+            let Detour { side, .. } = *individual.remembered("groups").unwrap();
             if side != 0.0 && sides.last() != Some(&side) {
                 sides.push(side);
             }
@@ -142,9 +142,8 @@ fn another_goal_ends_a_detour() {
     );
     let mut simulation = simulate(&text, &Overrides::default(), 1);
     let detours = |simulation: &Simulation| {
-        let agents = &simulation.world().agents;
-        let west = (0..agents.len()).filter(|&row| agents.cohort[row] == 1);
-        west.filter(|&row| agents.detour[row].turn != glam::Vec2::X).count()
+        let west = Crowd::agents(simulation).filter(|agent| agent.cohort().0 == 1);
+        west.filter(|agent| agent.remembered::<Detour>("groups").unwrap().turn != glam::Vec2::X).count()
     };
     (0..51).for_each(|_| simulation.step());
     assert!(detours(&simulation) > 0);

@@ -30,18 +30,8 @@ pub struct Columns<S: Simd> {
     pub responsibility: f32x16<S>,
     /// Who.
     pub id: u32x16<S>,
-    /// How much it is held up while it walks; [`ARRIVED`] or more where it has arrived.
-    pub impatience: f32x16<S>,
-}
-
-/// Added to the impatience of those who have arrived.
-pub const ARRIVED: f32 = 4.0;
-
-/// How much a row is held up, told apart by whether it has arrived.
-#[inline(always)]
-pub fn impatience(agents: &Agents, row: usize) -> f32 {
-    // Frustration is between -1 and 1.
-    agents.frustration[row] + if agents.status[row] == Status::Arrived { ARRIVED } else { 0.0 }
+    /// 1 where it has arrived, else 0.
+    pub arrived: f32x16<S>,
 }
 
 impl Body {
@@ -57,7 +47,7 @@ impl Body {
             agents.responsibility[row],
             // Never calculated with, only carried: the bits stay what they are.
             f32::from_bits(agents.id[row]),
-            impatience(agents, row),
+            if agents.status[row] == Status::Arrived { 1.0 } else { 0.0 },
         ])
     }
 
@@ -85,7 +75,7 @@ impl<S: Simd> Columns<S> {
             }
             vectors = next;
         }
-        let [x, y, vx, vy, radius, responsibility, id, impatience] = vectors;
-        Columns { x, y, vx, vy, radius, responsibility, id: id.bitcast(), impatience }
+        let [x, y, vx, vy, radius, responsibility, id, arrived] = vectors;
+        Columns { x, y, vx, vy, radius, responsibility, id: id.bitcast(), arrived }
     }
 }

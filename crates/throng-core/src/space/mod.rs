@@ -9,7 +9,7 @@ mod sparse;
 mod splat;
 mod walls;
 
-pub use body::{ARRIVED, Body, Columns, impatience};
+pub use body::{Body, Columns};
 pub use buckets::Buckets;
 pub use cells::Cells;
 pub use nearest::{Candidates, LANES, MAX_NEIGHBORS, Nearest, Query, lanes_below, nearest, rows_within};

@@ -402,7 +402,6 @@ mod tests {
             vy: zeros(),
             radius: zeros(),
             responsibility: zeros(),
-            frustration: zeros(),
             status: vec![Status::Walking; places.len()],
             ..Agents::default()
         });

@@ -1,7 +1,6 @@
 //! Agents as columns: one `Vec` per property, all of one length.
 
 use crate::parallel::for_chunks;
-use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
 /// What an agent is doing.
@@ -93,37 +92,11 @@ columns! {
     arrival: f32,
     /// How far it has walked, m.
     walked: f32,
-    /// How long it has been kept from where it wants to go: 0 not at all, 1 for good; negative while it sets off.
-    frustration: f32,
-    /// How it goes round what is in its way.
-    detour: Detour,
     /// Which cohort, by its place in the scenario.
     cohort: u16,
     /// What it is doing.
     status: Status,
 }
-
-/// How an agent goes round what is in its way, remembered from one decision to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Detour {
-    /// The direction of the preferred velocity that it was made for; zero where there is none.
-    pub heading: Vec2,
-    /// What its preferred velocity is multiplied with, as a complex number: turned by its angle, scaled by its length.
-    pub turn: Vec2,
-    /// On which side a group is passed: 1 left, -1 right, 0 while nothing is in the way.
-    pub side: f32,
-    /// To which side to turn from crowds: 1 left, -1 right.
-    pub lean: f32,
-}
-
-impl Default for Detour {
-    fn default() -> Detour {
-        Detour { heading: Vec2::ZERO, turn: Vec2::X, side: 0.0, lean: -1.0 }
-    }
-}
-
-/// [`Agents::frustration`] of an agent that sets off: to be slow at first is not to be held up.
-pub const SETTING_OFF: f32 = -0.5;
 
 impl Agents {
     /// How many are present.
@@ -144,7 +117,6 @@ pub(crate) struct Spare {
     u32: Vec<u32>,
     u16: Vec<u16>,
     status: Vec<Status>,
-    detour: Vec<Detour>,
 }
 
 trait Column: Copy + Send + Sync + Sized {
@@ -177,4 +149,3 @@ column!(f32, f32);
 column!(u32, u32);
 column!(u16, u16);
 column!(Status, status);
-column!(Detour, detour);

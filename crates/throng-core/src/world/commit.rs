@@ -1,7 +1,7 @@
 //! The one write of a step, and the agents that it removes.
 
 use super::{Status, World};
-use crate::handover::{Commands, Intents, Moves};
+use crate::handover::Moves;
 use crate::memory::mix;
 use crate::parallel::for_chunks;
 use glam::Vec2;
@@ -43,18 +43,13 @@ pub enum Cause {
 
 impl World {
     /// The one write of a step: every agent moves at once, arrivals are noted, time goes on, rows are sorted again.
-    /// The intents are those of the mesoscale, where there is one, for what it wants remembered.
-    pub fn commit(&mut self, intents: Option<&mut Intents>, commands: &Commands, moves: &Moves) {
+    pub fn commit(&mut self, moves: &Moves) {
         self.step += 1;
         self.departures.clear();
-        if let Some(intents) = intents {
-            self.agents.detour.copy_from_slice(&intents.detour);
-            self.jam = intents.jam.take().unwrap_or_else(|| std::mem::take(&mut self.jam));
-        }
         if !moves.feet.is_empty() {
             self.feet.take(&self.agents.slot, &self.agents.id, &moves.feet);
         }
-        let any_gone = self.take_moves(moves, commands);
+        let any_gone = self.take_moves(moves);
         if any_gone {
             self.remove_gone();
         }
@@ -62,19 +57,18 @@ impl World {
     }
 
     /// Writes moves into the columns. Returns whether any agent has to be removed.
-    fn take_moves(&mut self, moves: &Moves, commands: &Commands) -> bool {
+    fn take_moves(&mut self, moves: &Moves) -> bool {
         let (cohorts, steering, time) = (&self.cohorts, &self.steering, self.time() as f32);
         let agents = &mut self.agents;
         self.keep.resize(agents.id.len(), true);
         const C: usize = crate::CHUNK * 4;
-        let new = (&moves.x[..], &moves.y[..], &moves.vx[..], &moves.vy[..], &commands.frustration[..]);
+        let new = (&moves.x[..], &moves.y[..], &moves.vx[..], &moves.vy[..]);
         let old = (
             &mut agents.x[..],
             &mut agents.y[..],
             &mut agents.vx[..],
             &mut agents.vy[..],
             &mut agents.walked[..],
-            &mut agents.frustration[..],
         );
         let fate = (
             &agents.goal_x[..],
@@ -88,7 +82,7 @@ impl World {
         );
         let any_gone = AtomicBool::new(false);
         for_chunks(C, (new, old, fate), &|_, (new, old, fate)| {
-            let (x, y, vx, vy, walked, frustration) = old;
+            let (x, y, vx, vy, walked) = old;
             let (goal_x, goal_y, cohort, slot, start, arrival, status, keep) = fate;
             let mut all_stay = true;
             for row in 0..x.len() {
@@ -101,7 +95,6 @@ impl World {
                 }
                 walked[row] += to.distance(Vec2::new(x[row], y[row]));
                 (x[row], y[row], vx[row], vy[row]) = (to.x, to.y, new.2[row], new.3[row]);
-                frustration[row] = new.4[row];
                 let cohort = &cohorts[cohort[row] as usize];
                 if status[row] == Status::Waiting && time >= start[row] {
                     status[row] = Status::Walking;

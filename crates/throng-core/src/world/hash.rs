@@ -20,14 +20,7 @@ impl World {
                 a.goal_x[row],
                 a.goal_y[row],
                 a.arrival[row],
-                a.frustration[row],
                 a.walked[row],
-                a.detour[row].heading.x,
-                a.detour[row].heading.y,
-                a.detour[row].turn.x,
-                a.detour[row].turn.y,
-                a.detour[row].side,
-                a.detour[row].lean,
             ] {
                 hash = mix(hash ^ u64::from(value.to_bits()));
             }
@@ -49,7 +42,6 @@ impl World {
         mix(present
             ^ mix(self.departed_hash ^ mix(self.step))
             ^ jam
-            ^ mix(0)
             ^ remembered
             ^ self.feet.hash()
             ^ outside)

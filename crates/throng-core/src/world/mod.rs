@@ -18,7 +18,7 @@ mod steering;
 mod terrain;
 mod view;
 
-pub use agents::{Agent, Agents, Detour, SETTING_OFF, Status};
+pub use agents::{Agent, Agents, Status};
 pub use cohort::Cohort;
 pub use commit::{Cause, Departure};
 pub use feet::{Feet, Footprint, Footstep, Gait, Legs, ON_TIME, PERIODS, Planted, Side};

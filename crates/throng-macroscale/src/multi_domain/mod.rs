@@ -195,11 +195,11 @@ impl Macroscale for MultiDomainPlanner {
     }
 
     fn memory(&self) -> Option<&dyn Remember> {
-        Some(&self.plans)
+        Some(&self.plans.0)
     }
 
     fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
-        Some(&mut self.plans)
+        Some(&mut self.plans.0)
     }
 
     fn tasks(&self) -> Option<&dyn Tasks> {

@@ -3,7 +3,7 @@
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use throng_core::geom::between;
-use throng_core::memory::{Memory, MemoryError, Remember, Remembered, mix};
+use throng_core::memory::{Change, Memory, Remembered, mix};
 use throng_core::world::{Footstep, ON_TIME};
 
 /// What an agent plans to do, in every domain that it has planned in.
@@ -111,11 +111,16 @@ impl Remembered for Plan {
             + self.steps.capacity() * size_of::<Footstep>()
             + (self.way.capacity() + self.line.capacity()) * size_of::<DVec2>()
     }
+
+    /// A plan says what goal it is for. Until there is another one its path is walked: others rely on it.
+    fn outlasts(change: Change) -> bool {
+        change == Change::Retargeted
+    }
 }
 
 /// The plans of all agents.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Plans(Memory<Plan>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plans(pub Memory<Plan>);
 
 impl Plans {
     /// An agent's plan.
@@ -138,34 +143,10 @@ impl Plans {
     }
 }
 
-impl Remember for Plans {
-    fn forget(&mut self, slot: u32) {
-        self.0.forget(slot);
-    }
-
-    /// A plan says what goal it is for. Until there is another one its path is walked: others rely on it.
-    fn retarget(&mut self, _: u32) {}
-
-    fn save(&self) -> Vec<u8> {
-        self.0.save()
-    }
-
-    fn load(&mut self, bytes: &[u8]) -> Result<(), MemoryError> {
-        self.0.load(bytes)
-    }
-
-    fn state_hash(&self) -> u64 {
-        self.0.state_hash()
-    }
-
-    fn bytes(&self) -> usize {
-        self.0.bytes()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use throng_core::memory::Remember;
     use throng_core::world::Side;
 
     fn walks() -> Plan {
@@ -183,7 +164,7 @@ mod tests {
     #[test]
     fn every_change_is_seen_by_the_hash_and_a_longer_list_is_not() {
         let mut plans = Plans::default();
-        let mut hashes = vec![plans.state_hash()];
+        let mut hashes = vec![plans.0.state_hash()];
         let (from, velocity, leaves, pivot) = (DVec2::ZERO, DVec2::X, DVec2::X, DVec2::Y);
         let (plant, close, support) = (None, None, Side::Left);
         let step = Footstep { begin: 1.0, end: 1.5, from, velocity, leaves, pivot, plant, close, support };
@@ -206,13 +187,13 @@ mod tests {
         ];
         for to in changed {
             plans.set(7, to);
-            assert!(!hashes.contains(&plans.state_hash()));
-            hashes.push(plans.state_hash());
+            assert!(!hashes.contains(&plans.0.state_hash()));
+            hashes.push(plans.0.state_hash());
         }
         plans.set(50, Plan::default());
-        assert_eq!(plans.state_hash(), hashes[hashes.len() - 1]);
-        plans.forget(7);
-        assert_eq!(plans.state_hash(), hashes[0]);
+        assert_eq!(plans.0.state_hash(), hashes[hashes.len() - 1]);
+        plans.0.forget(7);
+        assert_eq!(plans.0.state_hash(), hashes[0]);
     }
 
     #[test]
@@ -222,7 +203,7 @@ mod tests {
         plans.note_map(1);
         assert!(plans.of(2).needs_validation && !plans.of(1).needs_validation);
         // Nor does another goal: agents around it rely on its path.
-        plans.retarget(2);
+        plans.0.note(2, Change::Retargeted);
         assert_eq!(plans.of(2).path, walks().path);
     }
 }

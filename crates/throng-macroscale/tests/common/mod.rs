@@ -9,7 +9,7 @@ pub mod peer;
 
 use glam::{DVec2, Vec2};
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{Agent, Cohort, SETTING_OFF, Status, WIDEST_CLASS, World, radius_classes};
+use throng_core::world::{Agent, Cohort, Status, WIDEST_CLASS, World, radius_classes};
 use throng_macroscale::{Macroscale, MacroscaleModel};
 
 /// An agent that walks from one place to another.
@@ -26,7 +26,6 @@ pub fn world(walls: Vec<Wall>, walkers: &[Walker]) -> World {
     world.cohorts.push(Cohort { goal_radius: 0.1, ..Cohort::default() });
     for (id, walker) in walkers.iter().enumerate() {
         world.agents.push(Agent {
-            detour: Default::default(),
             id: id as u32,
             slot: id as u32,
             x: walker.from.x,
@@ -42,7 +41,6 @@ pub fn world(walls: Vec<Wall>, walkers: &[Walker]) -> World {
             start: 0.0,
             arrival: -1.0,
             walked: 0.0,
-            frustration: SETTING_OFF,
             cohort: 0,
             status: Status::Walking,
         });

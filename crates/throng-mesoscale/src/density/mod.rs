@@ -25,12 +25,13 @@ mod slow;
 use crate::{Mesoscale, MesoscaleModel, Perceived, is_open};
 use field::Field;
 use glam::Vec2;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use slow::Slow;
 use std::f32::consts::FRAC_1_SQRT_2;
 use throng_core::CHUNK;
 use throng_core::geom::unit_or;
 use throng_core::handover::Intents;
+use throng_core::memory::{Change, Memory, Remember, Remembered, mix};
 use throng_core::parallel::for_chunks;
 use throng_core::world::{Status, View};
 
@@ -64,6 +65,28 @@ pub struct LookAhead {
     fields: Vec<Field>,
     /// Where an agent wants to be diverted.
     slow: Option<Slow>,
+    memory: Memory<Lean>,
+}
+
+/// To which side an agent turns from crowds: 1 left, -1 right.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lean(pub f32);
+
+impl Default for Lean {
+    fn default() -> Lean {
+        Lean(-1.0)
+    }
+}
+
+impl Remembered for Lean {
+    fn state_hash(&self) -> Option<u64> {
+        (*self != Lean::default()).then(|| mix(self.0.to_bits().into()))
+    }
+
+    /// An agent that steps out of a wall is among the same crowd as before.
+    fn outlasts(change: Change) -> bool {
+        change == Change::PutAside
+    }
 }
 
 /// A look in one direction.
@@ -105,7 +128,7 @@ impl LookAhead {
         }
         let diverted = params.iter().filter(|density| density.divert);
         let slow = diverted.map(|density| density.cell).reduce(f32::max).map(Slow::new);
-        LookAhead { params, kind, fields, slow }
+        LookAhead { params, kind, fields, slow, memory: Memory::default() }
     }
 
     fn count(&mut self, view: View<'_>, intents: &Intents) {
@@ -197,17 +220,18 @@ impl Mesoscale for LookAhead {
             intents.jam = slow.measure(view, intents);
         }
         self.count(view, intents);
+        let mut leans = self.memory.lend_rows(&view.agents.slot);
         let model = &*self;
-        let Intents { vx, vy, aim, detour, .. } = intents;
-        let columns = (&mut vx[..], &mut vy[..], &aim[..], &mut detour[..]);
-        for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, detour)| {
-            for (i, detour) in detour.iter_mut().enumerate() {
+        let columns = (&mut intents.vx[..], &mut intents.vy[..], &intents.aim[..], &mut leans[..]);
+        for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, leans)| {
+            for (i, Lean(lean)) in leans.iter_mut().enumerate() {
                 let (row, preferred) = (chunk * CHUNK + i, Vec2::new(vx[i], vy[i]));
-                let (velocity, lean) = model.adapt(view, row, preferred, aim[i], detour.lean);
-                detour.lean = lean;
+                let velocity;
+                (velocity, *lean) = model.adapt(view, row, preferred, aim[i], *lean);
                 (vx[i], vy[i]) = velocity.into();
             }
         });
+        self.memory.take_rows(&view.agents.slot, leans);
     }
 
     fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Perceived {
@@ -215,8 +239,16 @@ impl Mesoscale for LookAhead {
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
         let look =
             |turn: Vec2| self.probe(view, row, turn.rotate(preferred), intents.aim[row], turn != Vec2::X);
-        let lean = view.agents.detour[row].lean;
+        let Lean(lean) = *self.memory.get(view.agents.slot[row]);
         let (adapted, _) = self.adapt(view, row, preferred, intents.aim[row], lean);
         Perceived { looks: turns(lean).map(look).to_vec(), adapted, ..Perceived::default() }
+    }
+
+    fn memory(&self) -> Option<&dyn Remember> {
+        Some(&self.memory)
+    }
+
+    fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
+        Some(&mut self.memory)
     }
 }

@@ -32,13 +32,15 @@ use crate::{Mesoscale, MesoscaleModel, Perceived};
 use cluster::{Clustering, Relation};
 use glam::Vec2;
 use nearby_groups::NearbyGroups;
+use serde::{Deserialize, Serialize};
 use sight::{Looker, Scene, Sight};
 use std::cell::RefCell;
 use throng_core::CHUNK;
 use throng_core::geom::at_most;
 use throng_core::handover::Intents;
+use throng_core::memory::{Change, Memory, Remember, Remembered, mix};
 use throng_core::parallel::for_chunks;
-use throng_core::world::{Detour, Status, View};
+use throng_core::world::{Status, View};
 use together::Mates;
 
 throng_core::params! {
@@ -81,6 +83,38 @@ pub struct Perception {
     due: Vec<bool>,
     /// What every agent wanted before this stage.
     wanted: [Vec<f32>; 2],
+    memory: Memory<Detour>,
+}
+
+/// How an agent goes round a group, from one look to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Detour {
+    /// The direction of the preferred velocity that it was made for; zero where there is none.
+    pub heading: Vec2,
+    /// What its preferred velocity is multiplied with, as a complex number: turned by its angle, scaled by its length.
+    pub turn: Vec2,
+    /// On which side a group is passed: 1 left, -1 right, 0 while nothing is in the way.
+    pub side: f32,
+}
+
+impl Default for Detour {
+    fn default() -> Detour {
+        Detour { heading: Vec2::ZERO, turn: Vec2::X, side: 0.0 }
+    }
+}
+
+impl Remembered for Detour {
+    fn state_hash(&self) -> Option<u64> {
+        let Detour { heading, turn, side } = *self;
+        let values = [heading.x, heading.y, turn.x, turn.y, side];
+        let hash = || values.into_iter().fold(0, |hash, value| mix(hash ^ u64::from(value.to_bits())));
+        (*self != Detour::default()).then(hash)
+    }
+
+    /// An agent that steps out of a wall is still on its way around the group.
+    fn outlasts(change: Change) -> bool {
+        change == Change::PutAside
+    }
 }
 
 impl Perception {
@@ -97,7 +131,8 @@ impl Perception {
         }
         let clustering = |relation| (Clustering::new(relation), NearbyGroups::default());
         let clusterings = relations.into_iter().map(clustering).collect();
-        Perception { params, kind, clusterings, due: Vec::new(), wanted: Default::default() }
+        let (wanted, memory) = (Default::default(), Memory::default());
+        Perception { params, kind, clusterings, due: Vec::new(), wanted, memory }
     }
 
     /// Works out who belongs together, for those cohorts that look.
@@ -123,15 +158,14 @@ impl Perception {
     fn scene<'a>(&'a self, view: View<'a>, row: usize) -> Scene<'a> {
         let cohort = view.agents.cohort[row] as usize;
         let (clustering, nearby_groups) = &self.clusterings[self.kind[cohort]];
-        Scene { view, clustering, nearby_groups, params: &self.params[cohort] }
+        Scene { view, clustering, nearby_groups, params: &self.params[cohort], memory: &self.memory }
     }
 
-    /// The velocity that one agent would like to have, and what it remembers of the decision.
     /// What one agent would make of what it wants now.
     fn adapted(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Vec2 {
         let preferred = Vec2::new(intents.vx[row], intents.vy[row]);
         if !self.params[view.agents.cohort[row] as usize].is_due(view) {
-            return keep_turning(&mut view.agents.detour[row].clone(), preferred);
+            return keep_turning(&mut self.memory.get(view.agents.slot[row]).clone(), preferred);
         }
         self.wanted[0].clone_from(&intents.vx);
         self.wanted[1].clone_from(&intents.vy);
@@ -140,9 +174,10 @@ impl Perception {
         self.decide(view, row, preferred, &mut work).0
     }
 
-    fn decide(&self, view: View<'_>, row: usize, preferred: Vec2, work: &mut Work) -> (Vec2, Choice) {
+    /// The velocity that one agent would like to have, and what it remembers of the decision.
+    fn decide(&self, view: View<'_>, row: usize, preferred: Vec2, work: &mut Work) -> (Vec2, Detour) {
         if preferred == Vec2::ZERO || view.agents.status[row] != Status::Walking {
-            return (preferred, Choice { heading: Vec2::ZERO, turn: Vec2::X, side: 0.0 });
+            return (preferred, Detour::default());
         }
         let scene = self.scene(view, row);
         let (adapted, side) = if view.cohorts[view.agents.cohort[row] as usize].together {
@@ -155,7 +190,7 @@ impl Perception {
         let most = view.agents.max_speed[row] / view.agents.preferred_speed[row].max(preferred.length());
         let turn =
             if adapted == preferred { Vec2::X } else { at_most(ratio(adapted, preferred), most.max(1.0)) };
-        (turn.rotate(preferred), Choice { heading: preferred.normalize_or_zero(), turn, side })
+        (turn.rotate(preferred), Detour { heading: preferred.normalize_or_zero(), turn, side })
     }
 }
 
@@ -176,7 +211,7 @@ fn alone<'a>(scene: Scene<'_>, body: &'a [u32; 1], preferred: Vec2) -> Looker<'a
         room: 0.0,
         preferred,
         goal: scene.view.goal(row),
-        side: agents.detour[row].side,
+        side: scene.memory.get(agents.slot[row]).side,
         with: scene.walks_with(row, preferred),
         mates: None,
     }
@@ -198,13 +233,6 @@ fn keep_turning(detour: &mut Detour, preferred: Vec2) -> Vec2 {
 fn ratio(to: Vec2, from: Vec2) -> Vec2 {
     let squared = from.length_squared();
     if squared > 0.0 { Vec2::new(from.dot(to), from.perp_dot(to)) / squared } else { Vec2::X }
-}
-
-/// What is remembered of a decision, see [`Detour`].
-struct Choice {
-    heading: Vec2,
-    turn: Vec2,
-    side: f32,
 }
 
 /// Scratch memory of one thread.
@@ -234,26 +262,26 @@ impl Mesoscale for Perception {
             self.wanted[0].clone_from(&intents.vx);
             self.wanted[1].clone_from(&intents.vy);
         }
+        let mut detours = self.memory.lend_rows(&view.agents.slot);
         let model = &*self;
         let furthest = model.furthest();
-        let columns = (&mut intents.vx[..], &mut intents.vy[..], &mut intents.detour[..]);
-        for_chunks(CHUNK, columns, &|chunk, (vx, vy, detour)| {
+        let columns = (&mut intents.vx[..], &mut intents.vy[..], &mut detours[..]);
+        for_chunks(CHUNK, columns, &|chunk, (vx, vy, detours)| {
             WORK.with_borrow_mut(|work| {
                 work.mates.forget(furthest);
                 for i in 0..vx.len() {
                     let (row, preferred) = (chunk * CHUNK + i, Vec2::new(vx[i], vy[i]));
-                    let adapted = if model.due[view.agents.cohort[row] as usize] {
-                        let (adapted, Choice { heading, turn, side }) =
-                            model.decide(view, row, preferred, work);
-                        detour[i] = Detour { heading, turn, side, ..detour[i] };
-                        adapted
+                    let adapted;
+                    if model.due[view.agents.cohort[row] as usize] {
+                        (adapted, detours[i]) = model.decide(view, row, preferred, work);
                     } else {
-                        keep_turning(&mut detour[i], preferred)
-                    };
+                        adapted = keep_turning(&mut detours[i], preferred);
+                    }
                     (vx[i], vy[i]) = adapted.into();
                 }
             });
         });
+        self.memory.take_rows(&view.agents.slot, detours);
     }
 
     fn explain(&mut self, view: View<'_>, intents: &Intents, row: usize) -> Perceived {
@@ -273,5 +301,13 @@ impl Mesoscale for Perception {
         let groups = work.sight.describe(view, scene.clustering);
         let adapted = self.adapted(view, intents, row);
         Perceived { groups, adapted, ..Perceived::default() }
+    }
+
+    fn memory(&self) -> Option<&dyn Remember> {
+        Some(&self.memory)
+    }
+
+    fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
+        Some(&mut self.memory)
     }
 }

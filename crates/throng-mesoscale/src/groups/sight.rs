@@ -9,15 +9,16 @@
 //! Any other that is close looks only as far as about [`MANY`] members would reach if they stood as densely as close by:
 //! no agent perceives hundreds, and to measure them all would take longer than the rest of a step.
 
-use super::Groups;
 use super::cluster::{Clustering, Group, NONE};
 use super::nearby_groups::NearbyGroups;
+use super::{Detour, Groups};
 use crate::PerceivedGroup;
 use fearless_simd::{Level, Simd, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use std::ops::Range;
 use throng_core::dispatch;
 use throng_core::geom::{Cone, det, unit_or};
+use throng_core::memory::Memory;
 use throng_core::space::{LANES, Wall, lanes_below};
 use throng_core::world::View;
 
@@ -137,6 +138,7 @@ pub struct Scene<'a> {
     pub clustering: &'a Clustering,
     pub nearby_groups: &'a NearbyGroups,
     pub params: &'a Groups,
+    pub memory: &'a Memory<Detour>,
 }
 
 impl Scene<'_> {

@@ -2,7 +2,7 @@
 
 use super::cluster::{Clustering, NONE};
 use super::sight::{CLOSE, MANY};
-use super::{Groups, Perception, choice};
+use super::{Detour, Groups, Perception, choice};
 use crate::{Mesoscale, PerceivedGroup};
 use glam::{DVec2, Vec2};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use throng_core::geom::{Cone, at_most};
 use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};
-use throng_core::world::{Agent, Cohort, Detour, Status, World};
+use throng_core::world::{Agent, Cohort, Status, World};
 
 const RADIUS: f32 = 0.25;
 
@@ -32,8 +32,6 @@ fn agent(id: u32, position: Vec2, velocity: Vec2) -> Agent {
         start: -60.0,
         arrival: -1.0,
         walked: 0.0,
-        frustration: 0.0,
-        detour: Detour::default(),
         cohort: 0,
         status: Status::Walking,
     }
@@ -323,11 +321,18 @@ proptest! {
 
 /// What becomes of a preferred velocity when groups are perceived.
 fn adapted(world: &World, who: u32, preferred: Vec2) -> Vec2 {
+    adapted_from(world, who, preferred, Detour::default())
+}
+
+/// The same of an agent that remembers a detour.
+fn adapted_from(world: &World, who: u32, preferred: Vec2, detour: Detour) -> Vec2 {
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
     let row = world.agents.id.iter().position(|&id| id == who).unwrap();
     (intents.vx[row], intents.vy[row]) = preferred.into();
-    Perception::new(vec![Groups::default()]).run(world.view(), &mut intents);
+    let mut perception = Perception::new(vec![Groups::default()]);
+    *perception.memory.get_mut(world.agents.slot[row]) = detour;
+    perception.run(world.view(), &mut intents);
     Vec2::new(intents.vx[row], intents.vy[row])
 }
 
@@ -427,10 +432,8 @@ fn those_behind_a_wall_are_no_group_and_no_wall_is_walked_into() {
 #[test]
 fn a_side_is_kept_unless_the_other_is_far_better() {
     let side_of = |offset: f32, remembered: f32| {
-        let (mut world, who) = with_walker(block(Vec2::new(8.0, offset), 3, 3, -AHEAD));
-        let row = world.agents.id.iter().position(|&id| id == who).unwrap();
-        world.agents.detour[row].side = remembered;
-        adapted(&world, who, AHEAD).y.signum()
+        let (world, who) = with_walker(block(Vec2::new(8.0, offset), 3, 3, -AHEAD));
+        adapted_from(&world, who, AHEAD, Detour { side: remembered, ..Detour::default() }).y.signum()
     };
     assert_eq!(side_of(0.2, 0.0), -1.0, "the shorter one");
     assert_eq!(side_of(0.2, 1.0), 1.0, "the one it is on");
@@ -496,7 +499,6 @@ fn looks_and_goes_on(world: &mut World, who: u32, preferred: Vec2, later: Vec2) 
     let row = world.agents.id.iter().position(|&id| id == who).unwrap();
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
-    intents.detour.copy_from_slice(&world.agents.detour);
     let mut perception = Perception::new(vec![Groups::default()]);
     [preferred, later].map(|wish| {
         (intents.vx[row], intents.vy[row]) = wish.into();

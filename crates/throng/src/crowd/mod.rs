@@ -142,9 +142,6 @@ impl Crowd {
             clock.lap(timings, |times| &mut times.macroscale);
 
             let among = !stages.mesoscale.is_empty();
-            if among {
-                intents.detour.copy_from_slice(&view.agents.detour);
-            }
             for model in &mut stages.mesoscale {
                 model.run(view, intents);
             }
@@ -156,9 +153,7 @@ impl Crowd {
             }
             clock.lap(timings, |times| &mut times.mesoscale);
 
-            for local in &stages.microscale {
-                local.model.run(view, local.rows(), intents, commands);
-            }
+            stages.microscale.run(view, intents, commands);
             commands.pass_plans(intents);
             clock.lap(timings, |times| &mut times.microscale);
 
@@ -166,10 +161,11 @@ impl Crowd {
             clock.lap(timings, |times| &mut times.motion);
 
             decided.clone_from(&view.agents.slot);
-            world.commit(among.then_some(intents), commands, moves);
-            if let Some(memory) = stages.macroscale.memory_mut() {
-                world.departures().iter().for_each(|departure| memory.forget(departure.slot));
+            world.commit(moves);
+            if let Some(jam) = intents.jam.take() {
+                world.jam = jam;
             }
+            world.departures().iter().for_each(|departure| stages.forget(departure.slot));
             clock.finish(timings, agents);
         });
     }
@@ -299,7 +295,7 @@ impl Crowd {
         &self.state.models
     }
 
-    /// Puts other models, or the same with other values, in the place of those that run. A planner that stays keeps its plans.
+    /// Puts other models, or the same with other values, in the place of those that run. A model that stays keeps what it remembers.
     pub fn set_models(&mut self, models: Models) -> Result<(), EditError> {
         self.apply(Edit::SetModels(Box::new(models))).map(drop)
     }

@@ -7,7 +7,9 @@ use super::floor::is_within_reach;
 use super::{Crowd, local};
 use crate::metrics::{self, Overlaps};
 use glam::{DVec2, Vec2};
+use std::any::Any;
 use std::ops::Deref;
+use throng_core::memory::{Memory, Remembered};
 use throng_core::world::{Agents, Departure, Status};
 use throng_macroscale::multi_domain::TaskRecord;
 
@@ -236,12 +238,11 @@ impl Crowd {
 
     /// A number that differs whenever the state differs in a bit.
     pub fn state_hash(&self) -> u64 {
-        let remembered = self.stages.macroscale.memory().map_or(0, |memory| memory.state_hash());
-        self.state.world.state_hash(remembered)
+        self.state.world.state_hash(self.stages.memory_hash())
     }
 }
 
-impl AgentRef<'_> {
+impl<'a> AgentRef<'a> {
     /// Its handle.
     pub fn id(&self) -> AgentId {
         self.crowd.handle(self.agents().slot[self.row])
@@ -303,5 +304,13 @@ impl AgentRef<'_> {
 
     fn agents(&self) -> &Agents {
         &self.crowd.state.world.agents
+    }
+
+    /// What a model of that name remembers of it; `patience` remembers for all local models. `None` where there is no such
+    /// model, or where it remembers something else.
+    pub fn remembered<T: Remembered>(&self, model: &str) -> Option<&'a T> {
+        let (_, memory) = self.crowd.stages.memories().find(|&(name, _)| name == model)?;
+        let memory: &Memory<T> = (memory as &dyn Any).downcast_ref()?;
+        Some(memory.get(self.agents().slot[self.row]))
     }
 }

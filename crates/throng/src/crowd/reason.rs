@@ -26,8 +26,6 @@ impl Crowd {
         let Crowd { state: State { world, unreachable, .. }, stages, handover, .. } = self;
         let Stages { macroscale, mesoscale, microscale, world_field, .. } = stages;
         let view = world.view();
-        let cohort = view.agents.cohort[row] as usize;
-        let local = microscale.iter().find(|local| local.has(cohort))?;
         let (intent, steered) = (macroscale.intent(view, row), world.steering().of(view.agents.slot[row]));
         let mut intents = Intents::default();
         wanted(macroscale.as_ref(), view, world.steering(), &mut intents);
@@ -58,7 +56,7 @@ impl Crowd {
             perceived,
             adapted: Vec2::new(intents.vx[row], intents.vy[row]),
         };
-        let seen = local.model.explain(view, &intents, row);
+        let seen = microscale.explain(view, &intents, row)?;
         Some(Explanation::new(view, world.origin, wants, &seen))
     }
 }
@@ -66,7 +64,6 @@ impl Crowd {
 /// What all agents want now, by what is planned for them.
 fn wanted(macroscale: &dyn Macroscale, view: View<'_>, steering: &Steering, intents: &mut Intents) {
     intents.resize(view.agents.len());
-    intents.detour.copy_from_slice(&view.agents.detour);
     let columns = (&mut intents.vx[..], &mut intents.vy[..], &mut intents.aim[..]);
     // One by one: a planner may search for long.
     for_chunks(1, columns, &|row, (vx, vy, aim)| {

@@ -1,7 +1,7 @@
 //! A crowd as bytes, from which it goes on bit by bit.
 
 use super::{BuildError, Crowd, State, builder};
-use crate::pipeline::Stages;
+use crate::pipeline::{SavedMemories, Stages};
 use throng_core::memory::MemoryError;
 
 const MAGIC: &[u8; 8] = b"throngS1";
@@ -36,8 +36,7 @@ pub enum LoadError {
 impl Crowd {
     /// The crowd as bytes.
     pub fn save(&self) -> Result<Vec<u8>, LoadError> {
-        let memory = self.stages.macroscale.memory().map(|memory| memory.save()).unwrap_or_default();
-        let body = postcard::to_stdvec(&(&self.state, memory));
+        let body = postcard::to_stdvec(&(&self.state, self.stages.save_memories()));
         let body = body.map_err(|error| LoadError::Broken(error.to_string()))?;
         Ok([MAGIC.as_slice(), &checksum(&body).to_le_bytes(), &body].concat())
     }
@@ -60,13 +59,11 @@ impl Crowd {
         if u64::from_le_bytes(*sum) != checksum(body) {
             return Err(broken("its checksum is wrong"));
         }
-        let saved = postcard::from_bytes::<(State, Vec<u8>)>(body);
-        let (mut state, memory) = saved.map_err(|error| broken(&error.to_string()))?;
+        let saved = postcard::from_bytes::<(State, SavedMemories)>(body);
+        let (mut state, memories) = saved.map_err(|error| broken(&error.to_string()))?;
         let pool = threads.map(builder::pool).transpose()?;
         let mut stages = Stages::new(&state.models).map_err(BuildError::from)?;
-        if let Some(planner) = stages.macroscale.memory_mut() {
-            planner.load(&memory)?;
-        }
+        stages.load_memories(memories)?;
         let pending = std::mem::take(&mut state.pending);
         let mut crowd = Crowd::around(state, stages, pool);
         // What setting it up leaves to be done had been done before it was saved.

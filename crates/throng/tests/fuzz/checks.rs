@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use throng::checkpoint::Checkpoint;
 use throng::map::{Region, boundary};
 use throng::metrics::Metrics;
-use throng::{Scenario, Simulation};
+use throng::{Crowd, Scenario, Simulation};
 use throng_core::geom::det;
 use throng_core::space::Wall;
+use throng_microscale::Frustration;
 
 /// Why a case is a bug.
 pub type Verdict = Result<(), String>;
@@ -60,7 +61,7 @@ pub fn run(draws: &mut Draws<'_>, scenario: &Scenario) -> Verdict {
 fn sane(simulation: &Simulation, scenario: &Scenario) -> Verdict {
     let frame = simulation.frame();
     let agents = &simulation.world().agents;
-    for row in 0..frame.len() {
+    for (row, agent) in Crowd::agents(simulation).enumerate() {
         let id = frame.id[row];
         let velocity = Vec2::new(frame.vx[row], frame.vy[row]);
         if !frame.position(row).is_finite() || !velocity.is_finite() {
@@ -70,7 +71,10 @@ fn sane(simulation: &Simulation, scenario: &Scenario) -> Verdict {
         if velocity.length() > most * 1.0001 + 1e-6 {
             return Err(format!("agent {id} has {} m/s, and {most} is its highest", velocity.length()));
         }
-        let (frustration, walked) = (agents.frustration[row], agents.walked[row]);
+        let Some(&Frustration(frustration)) = agent.remembered("patience") else {
+            return Err(format!("agent {id} does not remember how much it is held up"));
+        };
+        let walked = agents.walked[row];
         if !(-1.0..=1.0).contains(&frustration) || !walked.is_finite() {
             return Err(format!("agent {id} has frustration {frustration} and has walked {walked} m"));
         }

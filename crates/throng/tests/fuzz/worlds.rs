@@ -10,7 +10,9 @@ use throng_core::world::{Agent, Cohort, Mover, Status, World};
 use throng_macroscale::straight::StraightPlanner;
 use throng_macroscale::visibility_graph::VisibilityGraphPlanner;
 use throng_macroscale::{Macroscale, MacroscaleModel, MapField};
-use throng_microscale::{Hrvo, Hybrid, Microscale, Orca, Patience, Rows, Rvo, Staged, Unaware, Vo};
+use throng_microscale::{
+    Frustration, Hrvo, Hybrid, LocalModels, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo,
+};
 use throng_motion::{AccelerationLimited, Bodies, Holonomic, Motion, Separation};
 
 /// Numbers of every size that the engine promises to stand: up to 1e6 m and 1e6 m/s.
@@ -29,14 +31,14 @@ fn vector(draws: &mut Draws<'_>) -> Vec2 {
     Vec2::new(number(draws), number(draws))
 }
 
-fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> Agent {
+/// And how much it is held up.
+fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> (Agent, Frustration) {
     let max_speed = number(draws).abs();
     let velocity = vector(draws);
     let (position, goal) = (vector(draws), vector(draws));
     // A caller may set any velocity; the speed that a body has is at most its highest.
     let velocity = if draws.chance(0.9) { velocity.clamp_length_max(max_speed) } else { velocity };
-    Agent {
-        detour: Default::default(),
+    let agent = Agent {
         id,
         slot: id,
         x: position.x,
@@ -52,13 +54,14 @@ fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> Agent {
         start: 0.0,
         arrival: -1.0,
         walked: 0.0,
-        frustration: draws.uniform(-0.5, 1.0) as f32,
         cohort: draws.below(cohorts) as u16,
         status: draws.pick(&[Status::Walking, Status::Walking, Status::Waiting, Status::Arrived]),
-    }
+    };
+    (agent, Frustration(draws.uniform(-0.5, 1.0) as f32))
 }
 
-fn world(draws: &mut Draws<'_>) -> World {
+/// A world, and how much its agents are held up.
+fn world(draws: &mut Draws<'_>) -> (World, Vec<Frustration>) {
     let dt = draws.pick(&[1e-6, 1e-3, 0.05, 0.1, 0.1, 1.0, 60.0]);
     let mut world = World::new(DVec2::ZERO, dt);
     let ring = || Some(vec![Vec2::ZERO, Vec2::X, Vec2::ONE]);
@@ -71,8 +74,10 @@ fn world(draws: &mut Draws<'_>) -> World {
             arrive: None,
         });
     }
+    let mut held_up = Vec::new();
     for id in 0..draws.below(25) as u32 {
-        let mut agent = agent(draws, id, 3);
+        let (mut agent, frustration) = agent(draws, id, 3);
+        held_up.push(frustration);
         if id > 0 && draws.chance(0.2) {
             let other = world.agents.row(draws.below(id as usize));
             (agent.x, agent.y) = (other.x, other.y);
@@ -91,7 +96,7 @@ fn world(draws: &mut Draws<'_>) -> World {
         .collect();
     world.set_walls(Walls::new(walls, world.fastest * (2.0 * dt as f32).max(1.0) + world.widest));
     world.sort_rows();
-    world
+    (world, held_up)
 }
 
 /// Any value within a parameter's limits.
@@ -129,8 +134,9 @@ fn local(draws: &mut Draws<'_>) -> Box<dyn Microscale> {
 
 /// One case: a few steps of a random world. Everything that comes out is finite.
 pub fn case(draws: &mut Draws<'_>) -> Verdict {
-    let mut world = world(draws);
-    let local = local(draws);
+    let (mut world, held_up) = world(draws);
+    let mut local = LocalModels::new(vec![(local(draws), None)]);
+    (0u32..).zip(held_up).for_each(|(slot, frustration)| *local.memory.get_mut(slot) = frustration);
     let motion: Box<dyn Motion> = if draws.chance(0.5) {
         Box::new(params::<Holonomic>(draws))
     } else {
@@ -161,10 +167,10 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
             }
         }
         StraightPlanner.run(world.view(), &mut intents);
-        local.run(world.view(), Rows::All, &intents, &mut commands);
+        local.run(world.view(), &intents, &mut commands);
         bodies.run(world.view(), &commands, &mut moves);
-        let columns =
-            [&commands.vx, &commands.vy, &commands.frustration, &moves.x, &moves.y, &moves.vx, &moves.vy];
+        let held_up: Vec<f32> = world.agents.slot.iter().map(|&slot| local.memory.get(slot).0).collect();
+        let columns = [&commands.vx, &commands.vy, &held_up, &moves.x, &moves.y, &moves.vx, &moves.vy];
         for (name, column) in
             ["vx", "vy", "frustration", "x", "y", "moved vx", "moved vy"].iter().zip(columns)
         {
@@ -176,7 +182,7 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
                 ));
             }
         }
-        world.commit(None, &commands, &moves);
+        world.commit(&moves);
     }
     Ok(())
 }

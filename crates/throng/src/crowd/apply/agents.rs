@@ -5,7 +5,8 @@ use crate::crowd::agent::{Agent, AgentId};
 use crate::crowd::edit::EditError;
 use crate::crowd::{Crowd, local};
 use glam::DVec2;
-use throng_core::world::{self, Detour, SETTING_OFF, Status};
+use throng_core::memory::Change;
+use throng_core::world::{self, Status};
 
 impl Crowd {
     /// The row of an agent; an error where the handle is stale or of another crowd.
@@ -65,7 +66,7 @@ impl Crowd {
 
     pub(super) fn remove(&mut self, agent: AgentId) -> Result<(), EditError> {
         let row = self.row(agent)?;
-        self.forget(agent.slot);
+        self.stages.forget(agent.slot);
         self.state.world.despawn(row);
         Ok(())
     }
@@ -105,8 +106,7 @@ impl Crowd {
         (self.state.world.agents.x[row], self.state.world.agents.y[row]) = position.into();
         self.state.world.extend_to(position);
         self.state.world.unsort();
-        self.state.world.agents.detour[row] = Detour::default();
-        self.forget(agent.slot);
+        self.stages.note(agent.slot, Change::Moved);
         self.state.pending.moved.push(agent.slot);
         Ok(())
     }
@@ -157,26 +157,14 @@ impl Crowd {
         self.state.world.fastest = self.state.world.fastest.max(max_speed);
     }
 
-    /// An agent with another goal is no longer held up, forgets how it went round what was in its way, and walks again where
-    /// it had arrived.
+    /// An agent with another goal forgets what it did for the one before, and walks again where it had arrived.
     pub(super) fn set_off(&mut self, row: usize) {
         let agents = &mut self.state.world.agents;
-        agents.detour[row] = Detour::default();
-        agents.frustration[row] = SETTING_OFF;
         if agents.status[row] == Status::Arrived {
             (agents.status[row], agents.arrival[row]) = (Status::Walking, -1.0);
         }
-        if let Some(memory) = self.stages.macroscale.memory_mut() {
-            memory.retarget(agents.slot[row]);
-        }
+        self.stages.note(agents.slot[row], Change::Retargeted);
         self.state.world.refresh(row);
-    }
-
-    /// The planner remembers nothing of an agent.
-    fn forget(&mut self, slot: u32) {
-        if let Some(memory) = self.stages.macroscale.memory_mut() {
-            memory.forget(slot);
-        }
     }
 }
 
@@ -201,8 +189,6 @@ fn joining(agent: &Agent, origin: DVec2, now: f64) -> world::Agent {
         start: (now + agent.delay) as f32,
         arrival: -1.0,
         walked: 0.0,
-        frustration: SETTING_OFF,
-        detour: Detour::default(),
         cohort: agent.cohort.0,
         status: if agent.delay > 0.0 { Status::Waiting } else { Status::Walking },
     }

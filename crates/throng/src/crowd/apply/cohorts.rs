@@ -116,9 +116,8 @@ impl Crowd {
     fn replace_models(&mut self, models: Models) -> Result<(), EditError> {
         check_settings(&models)?;
         let mut stages = Stages::new(&models)?;
-        if models.pipeline.macroscale == self.state.models.pipeline.macroscale {
-            stages.take_memory(&self.stages);
-        }
+        // Of the same types, so it can be read.
+        let _ = stages.load_memories(self.stages.save_memories());
         let before = self.stages.bodies.legs();
         (self.stages, self.state.models) = (stages, models);
         let legs = self.stages.bodies.legs();

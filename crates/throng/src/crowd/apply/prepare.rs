@@ -6,6 +6,7 @@ use crate::crowd::placement::Placement;
 use crate::pipeline::Stages;
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
+use throng_core::memory::Change;
 use throng_core::world::World;
 
 /// What edits have left to be done before the next step.
@@ -103,9 +104,7 @@ fn put_beside_walls(world: &mut World, stages: &mut Stages, placement: &Placemen
     if placement.put_beside_walls(world, row) {
         let slot = world.agents.slot[row];
         world.feet.forget(slot);
-        if let Some(memory) = stages.macroscale.memory_mut() {
-            memory.forget(slot);
-        }
+        stages.note(slot, Change::PutAside);
         world.unsort();
     }
 }
