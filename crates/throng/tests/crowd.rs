@@ -275,6 +275,27 @@ fn cohorts_have_models_areas_and_values_of_their_own() {
 }
 
 #[test]
+fn a_builder_keeps_every_cohort_that_it_is_told_of() {
+    let hosts = || Cohort::named("hosts").goal_radius(0.5);
+    let guests = || Cohort::named("guests").leaves_on_arrival();
+    let mut built = Crowd::builder().cohort(hosts()).cohort(guests()).build().unwrap();
+    assert_eq!(built.cohort_names(), ["hosts", "guests"]);
+    let mut added = Crowd::builder().cohort(hosts()).build().unwrap();
+    assert_eq!(added.add_cohort(guests()), Ok(CohortId(1)));
+    for crowd in [&mut built, &mut added] {
+        crowd.spawn(Agent::at([0.0, 0.0]).goal([2.0, 0.0])).unwrap();
+        crowd.spawn(Agent::at([0.0, 3.0]).goal([2.0, 3.0]).cohort(CohortId(1))).unwrap();
+        (0..40).for_each(|_| crowd.step());
+        assert_eq!(crowd.agents().map(|agent| agent.cohort()).collect::<Vec<_>>(), [CohortId::FIRST]);
+    }
+    assert_eq!(built.state_hash(), added.state_hash());
+    // One that cannot be is told wherever it stands, and without any call there is one cohort.
+    let broken = Cohort::default().goal_radius(f64::NAN);
+    assert!(Crowd::builder().cohort(hosts()).cohort(broken).build().is_err());
+    assert_eq!(Crowd::builder().build().unwrap().cohort_names().len(), 1);
+}
+
+#[test]
 fn an_obstacle_voids_what_planners_remember() {
     let room = [[0.0, 0.0], [30.0, 0.0], [30.0, 12.0], [0.0, 12.0]];
     let bar = [[14.0, -1.0], [15.0, -1.0], [15.0, 9.0], [14.0, 9.0]];

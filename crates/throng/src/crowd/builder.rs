@@ -29,7 +29,8 @@ pub struct Builder {
     map: Map,
     links: Vec<Link>,
     models: Models,
-    cohort: Cohort,
+    /// In the order in which they were said; where there are none, the first is as cohorts are by default.
+    cohorts: Vec<Cohort>,
     /// The first thing that was wrong; told when the crowd is built.
     error: Option<BuildError>,
 }
@@ -80,7 +81,7 @@ impl Default for Builder {
             map: Map::default(),
             links: Vec::new(),
             models: Models::default(),
-            cohort: Cohort::default(),
+            cohorts: Vec::new(),
             error: None,
         }
     }
@@ -201,15 +202,20 @@ impl Builder {
         Builder { models, ..self }
     }
 
-    /// What the first cohort is like, to which agents belong that name no other.
-    pub fn cohort(self, cohort: Cohort) -> Builder {
-        Builder { cohort, ..self }
+    /// What a cohort is like. The first call describes cohort 0, which is there anyway and to which agents belong that name no
+    /// other; every further call adds one: cohort 1, 2 and so on, as [`Crowd::add_cohort`] does later.
+    pub fn cohort(mut self, cohort: Cohort) -> Builder {
+        self.cohorts.push(cohort);
+        self
     }
 
     /// Builds the crowd, or says what is wrong.
-    pub fn build(self) -> Result<Crowd, BuildError> {
-        let cohort = self.cohort.clone();
-        self.build_with(vec![cohort])
+    pub fn build(mut self) -> Result<Crowd, BuildError> {
+        if self.cohorts.is_empty() {
+            self.cohorts.push(Cohort::default());
+        }
+        let cohorts = std::mem::take(&mut self.cohorts);
+        self.build_with(cohorts)
     }
 
     /// The same with other cohorts.
@@ -218,6 +224,9 @@ impl Builder {
             return Err(error);
         }
         check_dt(self.dt)?;
+        if cohorts.len() > usize::from(u16::MAX) {
+            return Err(EditError::TooMany("65535 cohorts").into());
+        }
         cohorts.iter().try_for_each(check_cohort)?;
         self.models.cohorts = cohorts.iter().map(|cohort| cohort.models.clone()).collect();
         check_settings(&self.models)?;
