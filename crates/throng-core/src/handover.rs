@@ -24,6 +24,14 @@ pub struct Intents {
     pub footstep: Vec<Option<Footstep>>,
 }
 
+impl Intents {
+    /// The velocity that a row would like to have, m/s.
+    #[inline(always)]
+    pub fn velocity(&self, row: usize) -> Vec2 {
+        Vec2::new(self.vx[row], self.vy[row])
+    }
+}
+
 /// From the microscale: the velocity an agent has chosen.
 #[derive(Clone, Debug, Default)]
 pub struct Commands {

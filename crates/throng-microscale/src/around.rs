@@ -272,7 +272,11 @@ impl Around {
 
     /// Who is nearer than `range`, m, centre to centre.
     #[inline(always)]
-    pub(crate) fn near(&self, range: f32) -> Near {
+    pub(crate) fn near(&self, reach: &Reach, all: bool, range: f32) -> Near {
+        // Bodies have contact however few others a model looks at, unless it looks at none on purpose.
+        if all && (reach.neighbor_distance < range || reach.max_neighbors <= Near::MOST) {
+            return if reach.neighbor_distance > 0.0 { Near::many() } else { Near::default() };
+        }
         let (rows, distances) = (self.nearest.rows(), self.nearest.distances_squared());
         if let (Some(&listed), Some(distances)) =
             (rows.first_chunk(), distances.first_chunk::<{ Near::MOST + 1 }>())

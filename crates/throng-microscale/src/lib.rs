@@ -1,13 +1,15 @@
 //! Stage 3, WHICH VELOCITY NOW: VO, RVO, HRVO, ORCA and the hybrid model.
 
 mod around;
+mod headway;
 mod models;
 mod patience;
 mod stage;
 mod velocity_obstacle;
 
 pub use around::{Around, Ego, Others, Reach};
+pub use headway::{Headway, HeldUp};
 pub use models::*;
-pub use patience::{Frustration, Patience};
+pub use patience::Patience;
 pub use stage::{Local, LocalModel, LocalModels, Microscale, Rows, Scene, Seen, Users};
 pub use velocity_obstacle::Planes;

@@ -26,10 +26,8 @@ use crate::stage::Scene;
 use crate::velocity_obstacle::{closest, wall_planes};
 use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
-use serde::{Deserialize, Serialize};
 use throng_core::geom::{det, left, unit_or};
 use throng_core::handover::Intents;
-use throng_core::memory::{Change, Remembered, mix};
 use throng_core::space::{LANES, lanes_below};
 use throng_core::world::{Status, View};
 
@@ -50,28 +48,6 @@ throng_core::params! {
         max_turn: f32 = 1.57, "rad", Limit::from(0.0).up_to(3.1);
         /// How far ahead collisions count with an agent that has arrived and is in the way.
         arrived_horizon: f32 = 0.25, "s", Limit::above(0.0).up_to(1000.0);
-    }
-}
-
-/// How long an agent has been kept from where it wants to go: 0 not at all, 1 for good; negative while it sets off.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Frustration(pub f32);
-
-impl Default for Frustration {
-    /// Of an agent that sets off: to be slow at first is not to be held up.
-    fn default() -> Frustration {
-        Frustration(-0.5)
-    }
-}
-
-impl Remembered for Frustration {
-    fn state_hash(&self) -> Option<u64> {
-        (*self != Frustration::default()).then(|| mix(self.0.to_bits().into()))
-    }
-
-    /// Only another goal makes an agent set off again.
-    fn outlasts(change: Change) -> bool {
-        change != Change::Retargeted
     }
 }
 
@@ -122,19 +98,6 @@ impl Patience {
     /// Turns what the agent wants by how much it has been held up. Returns what it will remember.
     #[inline(always)]
     pub(crate) fn turn<S: Simd>(
-        &self,
-        simd: S,
-        scene: Scene<'_>,
-        around: &mut Around,
-        ego: &mut Ego,
-        reach: &Reach,
-        Frustration(frustration): Frustration,
-    ) -> Frustration {
-        Frustration(self.turned_by(simd, scene, around, ego, reach, frustration))
-    }
-
-    #[inline(always)]
-    fn turned_by<S: Simd>(
         &self,
         simd: S,
         scene: Scene<'_>,

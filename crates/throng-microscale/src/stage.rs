@@ -1,7 +1,8 @@
 //! The stage around a local model: who looks where, in parallel, and what can be told of it afterwards.
 
 use crate::around::{Around, Ego, Reach};
-use crate::patience::{Frustration, Patience};
+use crate::headway::{Headway, HeldUp};
+use crate::patience::Patience;
 use fearless_simd::{Level, Simd};
 use glam::Vec2;
 use std::cell::RefCell;
@@ -41,7 +42,9 @@ pub struct Scene<'a> {
     /// What the stages before want, and their fields.
     pub intents: &'a Intents,
     /// What every agent remembers of its last choice.
-    pub memory: &'a Memory<Frustration>,
+    pub memory: &'a Memory<HeldUp>,
+    /// Whether agents follow plans that keep clear of all others: to be slowed or turned would be to lose them.
+    pub planned: bool,
 }
 
 impl Scene<'_> {
@@ -51,10 +54,16 @@ impl Scene<'_> {
         *self.intents.mates.get(self.view.agents.cohort[row] as usize)?
     }
 
+    /// How a row has been held up.
+    #[inline(always)]
+    pub fn held_up(&self, row: usize) -> HeldUp {
+        *self.memory.get(self.view.agents.slot[row])
+    }
+
     /// How much a row has been held up.
     #[inline(always)]
     pub fn frustration(&self, row: usize) -> f32 {
-        self.memory.get(self.view.agents.slot[row]).0
+        self.held_up(row).opposed
     }
 }
 
@@ -93,7 +102,7 @@ pub struct Seen {
 /// A local model as the engine holds it: one virtual call per step, none per agent.
 pub trait Microscale: Send + Sync {
     /// Writes the velocity that every agent among `rows` chooses, and what it will remember in the place of what it does.
-    fn run(&self, scene: Scene<'_>, rows: Rows<'_>, remembered: &mut [Frustration], out: &mut Commands);
+    fn run(&self, scene: Scene<'_>, rows: Rows<'_>, remembered: &mut [HeldUp], out: &mut Commands);
     /// Tells what one agent sees and chooses now.
     fn explain(&self, scene: Scene<'_>, row: usize) -> Box<Seen>;
     /// How far it looks.
@@ -110,20 +119,21 @@ pub type Users = Option<Vec<bool>>;
 /// get another model.
 pub struct LocalModels {
     models: Vec<(Box<dyn Microscale>, Users)>,
+    planned: bool,
     /// What agents remember, for the engine to save, to hash and to let forget.
-    pub memory: Memory<Frustration>,
+    pub memory: Memory<HeldUp>,
 }
 
 impl LocalModels {
-    /// Models, each with those who use it.
-    pub fn new(models: Vec<(Box<dyn Microscale>, Users)>) -> LocalModels {
-        LocalModels { models, memory: Memory::default() }
+    /// Models, each with those who use it, and whether agents follow plans that keep clear of all others.
+    pub fn new(models: Vec<(Box<dyn Microscale>, Users)>, planned: bool) -> LocalModels {
+        LocalModels { models, planned, memory: Memory::default() }
     }
 
     /// Writes the velocity that every agent chooses.
     pub fn run(&mut self, view: View<'_>, intents: &Intents, out: &mut Commands) {
         let mut remembered = self.memory.lend_rows(&view.agents.slot);
-        let scene = Scene { view, intents, memory: &self.memory };
+        let scene = Scene { view, intents, memory: &self.memory, planned: self.planned };
         for (model, cohorts) in &self.models {
             model.run(scene, cohorts.as_deref().map_or(Rows::All, Rows::Cohorts), &mut remembered, out);
         }
@@ -135,7 +145,7 @@ impl LocalModels {
         let cohort = view.agents.cohort[row] as usize;
         let is_own = |cohorts: &Users| cohorts.as_ref().is_none_or(|marked| marked[cohort]);
         let (model, _) = self.models.iter().find(|(_, cohorts)| is_own(cohorts))?;
-        Some(model.explain(Scene { view, intents, memory: &self.memory }, row))
+        Some(model.explain(Scene { view, intents, memory: &self.memory, planned: self.planned }, row))
     }
 
     /// How far they look.
@@ -149,17 +159,19 @@ impl LocalModels {
     }
 }
 
-/// A local model and how patient its agents are.
+/// A local model, and what its agents do when they are held up.
 #[derive(Clone, Copy, Debug)]
 pub struct Local<M> {
     /// What they choose by.
     pub model: M,
-    /// What they do when they are held up.
+    /// What they do when they are held up, in the manner of games.
     pub patience: Patience,
+    /// The same in the manner of recorded crowds, which takes the other's place where it is on.
+    pub headway: Headway,
 }
 
 impl<M: LocalModel> Microscale for Local<M> {
-    fn run(&self, scene: Scene<'_>, rows: Rows<'_>, remembered: &mut [Frustration], out: &mut Commands) {
+    fn run(&self, scene: Scene<'_>, rows: Rows<'_>, remembered: &mut [HeldUp], out: &mut Commands) {
         let level = Level::new();
         let columns = (&mut out.vx[..], &mut out.vy[..], remembered, &mut out.near[..]);
         for_chunks(CHUNK, columns, &|chunk, out| {
@@ -173,8 +185,9 @@ impl<M: LocalModel> Microscale for Local<M> {
     fn explain(&self, scene: Scene<'_>, row: usize) -> Box<Seen> {
         let (level, mut around) = (Level::new(), Around::default());
         let (mut chosen, mut near) = (Vec2::ZERO, Near::default());
-        let frustration = scene.frustration(row);
-        let mut remembered = Frustration(frustration);
+        let held_up = scene.held_up(row);
+        let frustration = held_up.waited.max(held_up.opposed);
+        let mut remembered = held_up;
         let Vec2 { x, y } = &mut chosen;
         let out = (from_mut(x), from_mut(y), from_mut(&mut remembered), from_mut(&mut near));
         let ego = choose_chunk(level, self, scene, Rows::All, row, &mut around, out);
@@ -192,7 +205,7 @@ impl<M: LocalModel> Microscale for Local<M> {
     }
 }
 
-type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [Frustration], &'a mut [Near]);
+type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [HeldUp], &'a mut [Near]);
 
 /// Lets the rows from `first` on choose. Returns the last one that did. Not inlined, so that steps and explanations share
 /// what is made of it for each instruction set.
@@ -211,35 +224,40 @@ fn choose_chunk<M: LocalModel>(
     dispatch!(level, simd => for i in 0..vx.len() {
         let row = first + i;
         if rows.have(view.agents.cohort[row]) {
-            let ego;
-            (ego, remembered[i]) = perceive(simd, &local.patience, scene, row, &reach, around, remembered[i]);
-            (vx[i], vy[i]) = local.model.choose(simd, scene, &ego, around).into();
-            near[i] = around.near(view.contact_range(row));
+            let ego = perceive(simd, local, scene, row, &reach, around, &mut remembered[i]);
+            let choose = |ego: &Ego, around: &mut Around| local.model.choose(simd, scene, ego, around);
+            (vx[i], vy[i]) = local.headway.choose(simd, scene, &ego, around, remembered[i], choose).into();
+            near[i] = around.near(&reach, local.headway.on, view.contact_range(row));
             last = Some(ego);
         }
     });
     last
 }
 
-/// What comes before a choice: looking around, and what being held up makes of a wish. Returns what will be remembered of it.
+/// What comes before a choice: looking around, and what being held up makes of a wish.
 ///
 /// A function of its own, by `vectorize`: it is long and the same for all models, so one serves them all.
 #[inline(always)]
-fn perceive<S: Simd>(
+fn perceive<S: Simd, M>(
     simd: S,
-    patience: &Patience,
+    Local { patience, headway, .. }: &Local<M>,
     scene: Scene<'_>,
     row: usize,
     reach: &Reach,
     around: &mut Around,
-    remembered: Frustration,
-) -> (Ego, Frustration) {
+    held_up: &mut HeldUp,
+) -> Ego {
     simd.vectorize(
         #[inline(always)]
         || {
-            let mut ego = around.sense(simd, scene, row, reach, patience.arrived_rate());
-            let remembered = patience.turn(simd, scene, around, &mut ego, reach, remembered);
-            (ego, remembered)
+            let arrived_rate = if headway.on { 0.0 } else { patience.arrived_rate() };
+            let mut ego = around.sense(simd, scene, row, reach, arrived_rate);
+            if headway.on {
+                headway.turn(scene, around, &mut ego, held_up);
+            } else {
+                held_up.opposed = patience.turn(simd, scene, around, &mut ego, reach, held_up.opposed);
+            }
+            ego
         },
     )
 }

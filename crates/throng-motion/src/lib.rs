@@ -1,16 +1,18 @@
 //! Stage 4, MOVE: bodies take their velocities, then stop where another body or a wall stands.
 
+mod contact;
 mod footsteps;
 mod holonomic;
 mod separation;
 mod walls;
 
+pub use contact::Contact;
 pub use footsteps::Footsteps;
 pub use holonomic::{AccelerationLimited, Holonomic};
 pub use separation::Separation;
 
 use separation::Contacts;
-use throng_core::handover::{Commands, Moves};
+use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::{Legs, View};
 
 /// A way to move: which velocity a body really takes.
@@ -28,13 +30,16 @@ pub trait Motion: Send + Sync {
 pub struct Bodies {
     motion: Box<dyn Motion>,
     separation: Separation,
+    contact: Contact,
+    touching: contact::Contacts,
     contacts: Contacts,
 }
 
 impl Bodies {
     /// Bodies that move in a way.
-    pub fn new(motion: Box<dyn Motion>, separation: Separation) -> Bodies {
-        Bodies { motion, separation, contacts: Contacts::default() }
+    pub fn new(motion: Box<dyn Motion>, separation: Separation, contact: Contact) -> Bodies {
+        let (contacts, touching) = (Contacts::default(), contact::Contacts::default());
+        Bodies { motion, separation, contact, touching, contacts }
     }
 
     /// The legs that they walk on, where they do.
@@ -43,9 +48,13 @@ impl Bodies {
     }
 
     /// Writes where every agent will be.
-    pub fn run(&mut self, view: View<'_>, input: &Commands, out: &mut Moves) {
+    pub fn run(&mut self, view: View<'_>, intents: &Intents, input: &Commands, out: &mut Moves) {
         self.motion.run(view, input, out);
-        if self.separation.on {
+        if self.contact.on {
+            // First, or walls would push a body into another one after these have parted.
+            walls::hold(view, input, out);
+            self.contact.run(view, intents, input, &mut self.touching, out);
+        } else if self.separation.on {
             self.separation.run(view, input, &mut self.contacts, out);
         }
         walls::hold(view, input, out);

@@ -10,9 +10,9 @@ use throng_macroscale::{DynamicNavmesh, MapField, MultiDomain, Navmesh, Straight
 use throng_macroscale::{Macroscale, MacroscaleModel};
 use throng_mesoscale::{Density, Groups, Mesoscale, MesoscaleModel, WorldField};
 use throng_microscale::{
-    Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo,
+    Headway, Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo,
 };
-use throng_motion::{AccelerationLimited, Footsteps, Holonomic, Motion, Separation};
+use throng_motion::{AccelerationLimited, Contact, Footsteps, Holonomic, Motion, Separation};
 
 /// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -146,7 +146,8 @@ fn mesoscale_model<M: MesoscaleModel>(paper: &'static str) -> Model {
 }
 
 fn microscale_model<M: Staged>(paper: &'static str) -> Model {
-    let build: BuildMicroscale = |settings| with_settings::<M>(settings).stage(with_settings(settings));
+    let build: BuildMicroscale =
+        |settings| with_settings::<M>(settings).stage(with_settings(settings), with_settings(settings));
     Model::new::<M>(Stage::Microscale, paper, Build::Microscale(build))
 }
 
@@ -217,8 +218,13 @@ pub fn register_mesoscale<M: MesoscaleModel>(paper: &'static str) -> Result<(), 
 
 /// The same for a local model.
 pub fn register_microscale<M: LocalModel>(paper: &'static str) -> Result<(), NameTaken> {
-    let build: BuildMicroscale =
-        |settings| Box::new(Local { model: with_settings::<M>(settings), patience: with_settings(settings) });
+    let build: BuildMicroscale = |settings| {
+        Box::new(Local {
+            model: with_settings::<M>(settings),
+            patience: with_settings(settings),
+            headway: with_settings(settings),
+        })
+    };
     register(Model::new::<M>(Stage::Microscale, paper, Build::Microscale(build)))
 }
 
@@ -227,8 +233,14 @@ pub fn register_motion<M: Params + Motion>(paper: &'static str) -> Result<(), Na
     register(motion_model::<M>(paper))
 }
 
-fn shared_blocks() -> [Block; 3] {
-    [block_of::<WorldField>(), block_of::<Patience>(), block_of::<Separation>()]
+fn shared_blocks() -> [Block; 5] {
+    [
+        block_of::<WorldField>(),
+        block_of::<Patience>(),
+        block_of::<Headway>(),
+        block_of::<Separation>(),
+        block_of::<Contact>(),
+    ]
 }
 
 /// Every model, stage by stage.

@@ -98,7 +98,6 @@ impl Stages {
         let cohorts: Vec<&Settings> = models.cohorts.iter().map(|cohort| &cohort.params).collect();
         let motion = catalog::motion(&pipeline.motion, &[&models.params])
             .ok_or_else(|| unknown(Stage::Motion, &pipeline.motion))?;
-        let microscale = locals(models)?;
         let macroscale = catalog::macroscale(&pipeline.macroscale, &models.params, &cohorts)
             .ok_or_else(|| unknown(Stage::Macroscale, &pipeline.macroscale))?;
         let mesoscale = |name: &String| {
@@ -108,6 +107,7 @@ impl Stages {
         let keeps_clear = macroscale.tasks().is_some_and(|tasks| tasks.keeps_clear());
         // An agent that is turned from a plan which keeps clear of all others has no plan.
         let mesoscale = if keeps_clear { Vec::new() } else { mesoscale };
+        let microscale = locals(models, keeps_clear)?;
         let among = pipeline.mesoscale.iter().take(mesoscale.len()).cloned();
         Ok(Stages {
             names: [pipeline.macroscale.clone()]
@@ -119,7 +119,11 @@ impl Stages {
             macroscale,
             world_field: microscale.read_flow().then(|| catalog::with_settings(&[&models.params])),
             microscale,
-            bodies: Bodies::new(motion, catalog::with_settings(&[&models.params])),
+            bodies: Bodies::new(
+                motion,
+                catalog::with_settings(&[&models.params]),
+                catalog::with_settings(&[&models.params]),
+            ),
         })
     }
 
@@ -181,7 +185,7 @@ fn unknown(stage: Stage, name: &str) -> UnknownModel {
 }
 
 /// One local model for all cohorts that share its name and its values.
-fn locals(models: &Models) -> Result<LocalModels, UnknownModel> {
+fn locals(models: &Models, keeps_clear: bool) -> Result<LocalModels, UnknownModel> {
     let mut kinds: Vec<(&str, &Settings)> = Vec::new();
     let mut marked: Vec<Vec<bool>> = Vec::new();
     for (index, cohort) in models.cohorts.iter().enumerate() {
@@ -200,7 +204,8 @@ fn locals(models: &Models) -> Result<LocalModels, UnknownModel> {
             .ok_or_else(|| unknown(Stage::Microscale, name))?;
         Ok((model, (!alone).then_some(marked)))
     };
-    Ok(LocalModels::new(kinds.into_iter().zip(marked).map(local).collect::<Result<_, _>>()?))
+    let models = kinds.into_iter().zip(marked).map(local).collect::<Result<_, _>>()?;
+    Ok(LocalModels::new(models, keeps_clear))
 }
 
 /// Settings as numbers: a format that does not describe itself cannot tell a flag from a distribution.

@@ -12,5 +12,5 @@ pub use throng_core::params::{Draw, Params, Value};
 pub use throng_core::world::Status;
 pub use throng_macroscale::{DynamicNavmesh, MapField, MultiDomain, Navmesh, Straight, VisibilityGraph};
 pub use throng_mesoscale::{Density, Groups};
-pub use throng_microscale::{Hrvo, Hybrid, Orca, Patience, Rvo, Unaware, Vo};
-pub use throng_motion::{AccelerationLimited, Footsteps, Holonomic, Separation};
+pub use throng_microscale::{Headway, Hrvo, Hybrid, Orca, Patience, Rvo, Unaware, Vo};
+pub use throng_motion::{AccelerationLimited, Contact, Footsteps, Holonomic, Separation};

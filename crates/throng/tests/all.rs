@@ -3,6 +3,7 @@
 mod breaks_others;
 mod contract;
 mod crowd;
+mod dense;
 mod density;
 mod events;
 mod floor_plan;

@@ -261,9 +261,11 @@ fn every_parameter_keeps_its_value_and_its_default_is_allowed() {
     keeps_its_values::<throng_microscale::Hybrid>(&mut checked);
     keeps_its_values::<throng_mesoscale::WorldField>(&mut checked);
     keeps_its_values::<throng_microscale::Patience>(&mut checked);
+    keeps_its_values::<throng_microscale::Headway>(&mut checked);
     keeps_its_values::<throng_motion::AccelerationLimited>(&mut checked);
     keeps_its_values::<throng_motion::Footsteps>(&mut checked);
     keeps_its_values::<throng_motion::Separation>(&mut checked);
+    keeps_its_values::<throng_motion::Contact>(&mut checked);
     for block in catalog::blocks() {
         assert!(checked.contains(&block.name), "this test has to list the parameters of `{}`", block.name);
     }

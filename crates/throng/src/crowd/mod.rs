@@ -157,7 +157,7 @@ impl Crowd {
             commands.pass_plans(intents);
             clock.lap(timings, |times| &mut times.microscale);
 
-            stages.bodies.run(view, commands, moves);
+            stages.bodies.run(view, intents, commands, moves);
             clock.lap(timings, |times| &mut times.motion);
 
             decided.clone_from(&view.agents.slot);

@@ -9,7 +9,7 @@ use throng::metrics::Metrics;
 use throng::{Crowd, Scenario, Simulation};
 use throng_core::geom::det;
 use throng_core::space::Wall;
-use throng_microscale::Frustration;
+use throng_microscale::HeldUp;
 
 /// Why a case is a bug.
 pub type Verdict = Result<(), String>;
@@ -71,12 +71,14 @@ fn sane(simulation: &Simulation, scenario: &Scenario) -> Verdict {
         if velocity.length() > most * 1.0001 + 1e-6 {
             return Err(format!("agent {id} has {} m/s, and {most} is its highest", velocity.length()));
         }
-        let Some(&Frustration(frustration)) = agent.remembered("patience") else {
+        let Some(&HeldUp { waited, opposed }) = agent.remembered("patience") else {
             return Err(format!("agent {id} does not remember how much it is held up"));
         };
         let walked = agents.walked[row];
-        if !(-1.0..=1.0).contains(&frustration) || !walked.is_finite() {
-            return Err(format!("agent {id} has frustration {frustration} and has walked {walked} m"));
+        if !(0.0..=1.0).contains(&waited) || !(-1.0..=1.0).contains(&opposed) || !walked.is_finite() {
+            return Err(format!(
+                "agent {id} has waited {waited}, is opposed {opposed} and has walked {walked} m"
+            ));
         }
     }
     if simulation.put_aside() > 0 {

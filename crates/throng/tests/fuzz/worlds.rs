@@ -11,9 +11,9 @@ use throng_macroscale::straight::StraightPlanner;
 use throng_macroscale::visibility_graph::VisibilityGraphPlanner;
 use throng_macroscale::{Macroscale, MacroscaleModel, MapField};
 use throng_microscale::{
-    Frustration, Hrvo, Hybrid, LocalModels, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo,
+    Headway, HeldUp, Hrvo, Hybrid, LocalModels, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo,
 };
-use throng_motion::{AccelerationLimited, Bodies, Holonomic, Motion, Separation};
+use throng_motion::{AccelerationLimited, Bodies, Contact, Holonomic, Motion, Separation};
 
 /// Numbers of every size that the engine promises to stand: up to 1e6 m and 1e6 m/s.
 fn number(draws: &mut Draws<'_>) -> f32 {
@@ -32,7 +32,7 @@ fn vector(draws: &mut Draws<'_>) -> Vec2 {
 }
 
 /// And how much it is held up.
-fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> (Agent, Frustration) {
+fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> (Agent, HeldUp) {
     let max_speed = number(draws).abs();
     let velocity = vector(draws);
     let (position, goal) = (vector(draws), vector(draws));
@@ -57,11 +57,12 @@ fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> (Agent, Frustration)
         cohort: draws.below(cohorts) as u16,
         status: draws.pick(&[Status::Walking, Status::Walking, Status::Waiting, Status::Arrived]),
     };
-    (agent, Frustration(draws.uniform(-0.5, 1.0) as f32))
+    let held_up = HeldUp { waited: draws.uniform(0.0, 1.0) as f32, opposed: draws.uniform(-0.5, 1.0) as f32 };
+    (agent, held_up)
 }
 
 /// A world, and how much its agents are held up.
-fn world(draws: &mut Draws<'_>) -> (World, Vec<Frustration>) {
+fn world(draws: &mut Draws<'_>) -> (World, Vec<HeldUp>) {
     let dt = draws.pick(&[1e-6, 1e-3, 0.05, 0.1, 0.1, 1.0, 60.0]);
     let mut world = World::new(DVec2::ZERO, dt);
     let ring = || Some(vec![Vec2::ZERO, Vec2::X, Vec2::ONE]);
@@ -121,28 +122,28 @@ fn params<P: Params>(draws: &mut Draws<'_>) -> P {
 }
 
 fn local(draws: &mut Draws<'_>) -> Box<dyn Microscale> {
-    let patience: Patience = params(draws);
+    let (patience, headway): (Patience, Headway) = (params(draws), params(draws));
     match draws.below(6) {
-        0 => params::<Vo>(draws).stage(patience),
-        1 => params::<Rvo>(draws).stage(patience),
-        2 => params::<Hrvo>(draws).stage(patience),
-        3 => params::<Orca>(draws).stage(patience),
-        4 => params::<Hybrid>(draws).stage(patience),
-        _ => params::<Unaware>(draws).stage(patience),
+        0 => params::<Vo>(draws).stage(patience, headway),
+        1 => params::<Rvo>(draws).stage(patience, headway),
+        2 => params::<Hrvo>(draws).stage(patience, headway),
+        3 => params::<Orca>(draws).stage(patience, headway),
+        4 => params::<Hybrid>(draws).stage(patience, headway),
+        _ => params::<Unaware>(draws).stage(patience, headway),
     }
 }
 
 /// One case: a few steps of a random world. Everything that comes out is finite.
 pub fn case(draws: &mut Draws<'_>) -> Verdict {
     let (mut world, held_up) = world(draws);
-    let mut local = LocalModels::new(vec![(local(draws), None)]);
+    let mut local = LocalModels::new(vec![(local(draws), None)], false);
     (0u32..).zip(held_up).for_each(|(slot, frustration)| *local.memory.get_mut(slot) = frustration);
     let motion: Box<dyn Motion> = if draws.chance(0.5) {
         Box::new(params::<Holonomic>(draws))
     } else {
         Box::new(params::<AccelerationLimited>(draws))
     };
-    let mut bodies = Bodies::new(motion, params::<Separation>(draws));
+    let mut bodies = Bodies::new(motion, params::<Separation>(draws), params::<Contact>(draws));
     let mut ways = VisibilityGraphPlanner::default();
     // To map random walls takes a hundred times as long as the rest of a case.
     let mapped = draws.chance(0.1);
@@ -168,12 +169,18 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
         }
         StraightPlanner.run(world.view(), &mut intents);
         local.run(world.view(), &intents, &mut commands);
-        bodies.run(world.view(), &commands, &mut moves);
-        let held_up: Vec<f32> = world.agents.slot.iter().map(|&slot| local.memory.get(slot).0).collect();
+        bodies.run(world.view(), &intents, &commands, &mut moves);
+        let held_up: Vec<f32> = world
+            .agents
+            .slot
+            .iter()
+            .map(|&slot| {
+                let held_up = local.memory.get(slot);
+                held_up.waited + held_up.opposed
+            })
+            .collect();
         let columns = [&commands.vx, &commands.vy, &held_up, &moves.x, &moves.y, &moves.vx, &moves.vy];
-        for (name, column) in
-            ["vx", "vy", "frustration", "x", "y", "moved vx", "moved vy"].iter().zip(columns)
-        {
+        for (name, column) in ["vx", "vy", "held up", "x", "y", "moved vx", "moved vy"].iter().zip(columns) {
             if let Some(row) = column.iter().position(|value| !value.is_finite()) {
                 return Err(format!(
                     "in step {step}: {name} is {} for {:?}",

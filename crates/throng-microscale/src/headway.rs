@@ -1,0 +1,441 @@
+//! # Headway: how fast a dense crowd lets an agent walk, and which way
+//! Beyond the papers, and for all local models alike. VO, RVO, HRVO and ORCA see relative velocities: they follow at any distance,
+//! so that their speed does not fall with density, and where all stand no velocity is left to avoid. What they lack are three
+//! quantities, which `docs/dense-crowds.md` derives and holds against recorded crowds:
+//!
+//! - **The free distance ahead.** An agent walks no faster than covers the gap to the next body in its way in `time_gap`
+//!   (Tordeux, Chraibi, Seyfried 2015; Moussaïd, Helbing, Theraulaz 2011).
+//! - **Precedence.** Of two bodies in each other's way the one that has the other less ahead goes first, and is not slowed by it.
+//!   So one of two wedged in a door gets through. Those who go another way are pressed past at up to `squeeze`.
+//! - **What others are expected to do.** Those who want the same are expected to go on, so a queue stays a queue; all others to do
+//!   what they do. The heading is the one with the most progress before a body is met (Moussaïd et al.): so lanes form.
+//!   An agent that waits for longer than `trust` expects the queue to stay as it is, and looks for a way around.
+//!
+//! An agent held up by others who want past it turns right, at most a quarter, and those who wait behind it do so too: a jam in
+//! the open becomes a roundabout. Where all want the same, or the same place, none turns.
+//!
+//! An agent with nothing in its way within the time gap, whose model lets it make half its way at least, is not changed in a bit.
+
+use crate::around::{Around, Ego, MAX_OTHERS};
+use crate::stage::Scene;
+use fearless_simd::{Simd, f32x16, prelude::*};
+use glam::Vec2;
+use serde::{Deserialize, Serialize};
+use throng_core::geom::{left, unit_or};
+use throng_core::memory::{Change, Remembered, mix};
+use throng_core::space::{LANES, Wall, lanes_below};
+use throng_core::world::Status;
+
+throng_core::params! {
+    /// How fast a dense crowd lets an agent walk, and which way: distances kept, precedence, lanes.
+    pub struct Headway("headway") {
+        /// Whether it counts, in the place of `patience`. The papers have nothing like it.
+        on: bool = false, "", Limit::from(0.0);
+        /// An agent needs at least this long to cover the gap to the next body in its way.
+        time_gap: f32 = 0.58, "s", Limit::above(0.0).up_to(100.0);
+        /// The speed at which it presses past those who go another way.
+        squeeze: f32 = 0.6, "m/s", Limit::from(0.0).up_to(10.0);
+        /// For how long it waits in a queue before it looks for a way around.
+        trust: f32 = 5.0, "s", Limit::above(0.0).up_to(1000.0);
+        /// How long it takes to begin to turn from those who want past it.
+        memory: f32 = 0.5, "s", Limit::above(0.0).up_to(1000.0);
+    }
+}
+
+/// What an agent remembers of being held up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldUp {
+    /// How long it has not got what it wants: 0 not at all, 1 for good.
+    pub waited: f32,
+    /// How long others who want past it have kept it from that, likewise; negative while it sets off.
+    pub opposed: f32,
+}
+
+impl Default for HeldUp {
+    /// Of an agent that sets off: to be slow at first is not to be held up.
+    fn default() -> HeldUp {
+        HeldUp { waited: 0.0, opposed: -0.5 }
+    }
+}
+
+impl Remembered for HeldUp {
+    fn state_hash(&self) -> Option<u64> {
+        let bits = u64::from(self.waited.to_bits()) << 32 | u64::from(self.opposed.to_bits());
+        (*self != HeldUp::default()).then(|| mix(bits))
+    }
+
+    /// Only another goal makes an agent set off again.
+    fn outlasts(change: Change) -> bool {
+        change != Change::Retargeted
+    }
+}
+
+/// The part of the wanted speed that may be missing before an agent turns.
+const TOLERANCE: f32 = 0.1;
+/// How long an agent goes on turning that is no longer opposed, s.
+const CALM: f32 = 5.0;
+/// The part of the sum of radii within which a body is in the way: shoulders that graze one another turn.
+const SHOULDER: f32 = 0.97;
+/// The same where a heading is chosen: a little more, so that no heading is chosen along which the way is closed.
+const CLEAR: f32 = 0.98;
+/// Added to the free way of every heading, m: where all are closed an agent presses straight on.
+const PRESS: f32 = 0.1;
+/// Cosines and sines of the headings that are tried, from 0 in steps of 10 degrees.
+const HEADINGS: [(f32, f32); 10] = [
+    (1.0, 0.0),
+    (0.984_807_75, 0.173_648_18),
+    (0.939_692_6, 0.342_020_14),
+    (0.866_025_4, 0.5),
+    (0.766_044_4, 0.642_787_6),
+    (0.642_787_6, 0.766_044_4),
+    (0.5, 0.866_025_4),
+    (0.342_020_14, 0.939_692_6),
+    (0.173_648_18, 0.984_807_75),
+    (0.0, 1.0),
+];
+
+/// What the agent wants now: where to, and how fast.
+#[derive(Clone, Copy)]
+struct Want {
+    along: Vec2,
+    speed: f32,
+}
+
+/// The nearest body in the way along a heading.
+struct Blocker {
+    index: usize,
+    gap: f32,
+}
+
+impl Headway {
+    /// Turns what the agent wants where others want past it, and updates what it remembers. An agent that gets on costs next to
+    /// nothing here.
+    #[inline(always)]
+    pub(crate) fn turn(&self, scene: Scene<'_>, around: &Around, ego: &mut Ego, held_up: &mut HeldUp) {
+        let wanted = ego.preferred.length_squared();
+        let missing = wanted - ego.velocity.dot(ego.preferred);
+        let is_calm = held_up.waited == 0.0 && held_up.opposed <= TOLERANCE;
+        if is_calm && missing <= TOLERANCE * wanted {
+            held_up.opposed -= held_up.opposed * (ego.dt / CALM).min(1.0);
+            return;
+        }
+        if let Some(want) = want(ego) {
+            self.turn_held_up(scene, around, ego, want, held_up);
+        }
+    }
+
+    #[inline(never)]
+    fn turn_held_up(
+        &self,
+        scene: Scene<'_>,
+        around: &Around,
+        ego: &mut Ego,
+        want: Want,
+        held_up: &mut HeldUp,
+    ) {
+        let lag = |along: Vec2| (1.0 - ego.velocity.dot(along) / want.speed).clamp(0.0, 1.0);
+        let towards = |from: f32, to: f32, time: f32| from + (to - from) * (ego.dt / time).min(1.0);
+        let straight = lag(want.along);
+        let time = if straight > held_up.waited { self.trust } else { ego.dt.max(1.0) };
+        held_up.waited = if straight <= TOLERANCE { 0.0 } else { towards(held_up.waited, straight, time) };
+        let before = held_up.opposed;
+        let missing = lag(turned(want.along, before));
+        held_up.opposed = if missing <= before.max(TOLERANCE) {
+            towards(before, 0.0, CALM)
+        } else {
+            let opposed = missing * opposition(scene, around, ego, want);
+            towards(before, opposed, if opposed > before { self.memory } else { CALM })
+        };
+        if scene.view.agents.status[ego.row] == Status::Walking && !scene.planned {
+            ego.preferred = turned(want.along, held_up.opposed) * want.speed;
+        }
+    }
+
+    /// The velocity of an agent in a dense crowd, and how much it counts beside what the model chooses: `None` where it does not.
+    #[inline(always)]
+    pub(crate) fn choose<S: Simd>(
+        &self,
+        simd: S,
+        scene: Scene<'_>,
+        ego: &Ego,
+        around: &mut Around,
+        held_up: HeldUp,
+        model: impl FnOnce(&Ego, &mut Around) -> Vec2,
+    ) -> Vec2 {
+        let status = scene.view.agents.status[ego.row];
+        if self.on && status == Status::Waiting {
+            return Vec2::ZERO;
+        }
+        if self.on
+            && status == Status::Arrived
+            && let Some(aside) = self.step_aside(scene, around)
+        {
+            return aside * scene.view.agents.preferred_speed[ego.row];
+        }
+        let Some(want) = want(ego).filter(|_| self.on && !scene.planned) else {
+            return model(ego, around);
+        };
+        let stays = status == Status::Arrived && returns(scene, ego);
+        if is_closed(simd, around, want, want.speed * self.time_gap) {
+            if stays {
+                return Vec2::ZERO;
+            }
+            let velocity = self.press_on(simd, scene, ego, around, want, held_up);
+            // Scripted bodies give way to none: them the model avoids.
+            return if has_movers(scene, around) {
+                model(&Ego { preferred: velocity, ..*ego }, around)
+            } else {
+                velocity
+            };
+        }
+        let chosen = model(ego, around);
+        let part = 1.0 - 2.0 * chosen.dot(want.along) / want.speed;
+        if part <= 0.0 || around.others.len == 0 || has_movers(scene, around) {
+            return chosen;
+        }
+        let velocity =
+            if stays { Vec2::ZERO } else { self.press_on(simd, scene, ego, around, want, held_up) };
+        chosen + (velocity - chosen) * part.min(1.0)
+    }
+
+    /// Out of the way of the nearest agent that wants to pass where this one has arrived, by how long that waits already.
+    #[inline(never)]
+    fn step_aside(&self, scene: Scene<'_>, around: &Around) -> Option<Vec2> {
+        let others = &around.others;
+        (0..others.len).find_map(|i| {
+            let (wish, from_them) = (wish(scene, others.row[i]), -others.towards(i));
+            let waited = scene.memory.get(*scene.view.agents.slot.get(others.row[i] as usize)?).waited;
+            let speed = wish.length();
+            let forwards = wish / speed.max(1e-6);
+            let reached = gap(from_them, others.reach[i], forwards) <= speed * self.time_gap;
+            let aside = from_them - from_them.dot(forwards) * forwards;
+            (speed > 1e-3 && reached).then(|| unit_or(aside, -left(forwards)) * waited)
+        })
+    }
+
+    /// The heading with the most progress before a body is met, as fast as the bodies along it allow.
+    #[inline(never)]
+    fn press_on<S: Simd>(
+        &self,
+        simd: S,
+        scene: Scene<'_>,
+        ego: &Ego,
+        around: &Around,
+        want: Want,
+        held_up: HeldUp,
+    ) -> Vec2 {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let expected = self.expect(scene, ego, around, want, held_up);
+                let mut best = (f32::NEG_INFINITY, want.along);
+                for (i, &(cos, sin)) in HEADINGS.iter().enumerate() {
+                    // Right first: of two headings alike it is taken.
+                    for sin in [-sin, sin].into_iter().take(1 + usize::from(i > 0)) {
+                        let along = Vec2::new(cos, sin).rotate(want.along);
+                        let free = expected.free_way(simd, ego, around, Want { along, ..want });
+                        let progress = (free + PRESS) * cos;
+                        if progress > best.0 + 1e-4 {
+                            best = (progress, along);
+                        }
+                    }
+                }
+                let along = best.1;
+                along * want.speed.min(expected.allowed_speed(simd, around, along, self.time_gap))
+            },
+        )
+    }
+
+    /// What the agent expects of others.
+    #[inline(always)]
+    fn expect(&self, scene: Scene<'_>, ego: &Ego, around: &Around, want: Want, held_up: HeldUp) -> Expected {
+        let others = &around.others;
+        let trust = (2.0 * (1.0 - held_up.waited)).min(1.0);
+        let furthest = (0..others.len).map(|i| others.towards(i).length_squared()).fold(0.0, f32::max);
+        let mut expected = Expected {
+            vx: [0.0; MAX_OTHERS],
+            vy: [0.0; MAX_OTHERS],
+            squeeze: [0.0; MAX_OTHERS],
+            sight: furthest.sqrt() + ego.radius,
+        };
+        for i in 0..others.len {
+            let (wish, towards) = (wish(scene, others.row[i]), others.towards(i));
+            let direction = wish.normalize_or_zero();
+            let alike = direction.dot(want.along);
+            let trusted = alike.max(0.0) * trust;
+            let velocity = others.velocity(i) + (wish - others.velocity(i)) * trusted;
+            (expected.vx[i], expected.vy[i]) = velocity.into();
+            let goes_first = want.along.dot(towards) < -direction.dot(towards);
+            expected.squeeze[i] = match others.row[i] as usize >= scene.view.agents.len() {
+                true => 0.0,
+                false if goes_first => f32::INFINITY,
+                false => self.squeeze * 0.5 * (1.0 - alike),
+            };
+        }
+        expected
+    }
+}
+
+/// What an agent expects of others, one column per property, in the order of [`Others`](crate::Others).
+struct Expected {
+    /// The velocity that it will have, m/s.
+    vx: [f32; MAX_OTHERS],
+    /// The same.
+    vy: [f32; MAX_OTHERS],
+    /// The speed at which it is pressed past, m/s; infinite where it does not go first.
+    squeeze: [f32; MAX_OTHERS],
+    /// How far away the furthest of them is, m: nothing is known beyond.
+    sight: f32,
+}
+
+impl Expected {
+    /// How far an agent gets along a heading before it meets a body or a wall, m.
+    #[inline(always)]
+    fn free_way<S: Simd>(&self, simd: S, ego: &Ego, around: &Around, want: Want) -> f32 {
+        let others = &around.others;
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let velocity = want.along * want.speed;
+        let mut soonest = f32::INFINITY;
+        for block in (0..others.len).step_by(LANES) {
+            let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
+            let (dx, dy, reach) = (load(&others.dx), load(&others.dy), load(&others.reach) * splat(CLEAR));
+            let (vx, vy) = (splat(velocity.x) - load(&self.vx), splat(velocity.y) - load(&self.vy));
+            let (closing, apart) = (dx * vx + dy * vy, dx * dx + dy * dy - reach * reach);
+            let (speed, none) = (vx * vx + vy * vy, splat(0.0));
+            let hit = closing * closing - speed * apart;
+            let time = (closing - hit.max(none).sqrt()) / speed;
+            let meets = closing.simd_gt(none) & (hit.simd_gt(none) | apart.simd_le(none));
+            let time = meets.select(apart.simd_gt(none).select(time, none), splat(f32::INFINITY));
+            let mut times = [0.0; LANES];
+            time.store_slice(&mut times);
+            // Lanes beyond the last one hold what was there before.
+            soonest = times[..LANES.min(others.len - block)].iter().copied().fold(soonest, f32::min);
+        }
+        let walls = around.walls.iter().map(|wall| to_wall(wall, ego, want.along));
+        walls.fold((soonest * want.speed).min(self.sight), f32::min)
+    }
+
+    /// The speed that bodies along a heading allow, m/s.
+    #[inline(always)]
+    fn allowed_speed<S: Simd>(&self, _: S, around: &Around, along: Vec2, time_gap: f32) -> f32 {
+        let others = &around.others;
+        let allowed = |i: usize| match self.squeeze[i] {
+            f32::INFINITY => f32::INFINITY,
+            squeeze => (gap(others.towards(i), others.reach[i], along) / time_gap).max(squeeze),
+        };
+        (0..others.len).map(allowed).fold(f32::INFINITY, f32::min)
+    }
+}
+
+/// What an agent wants, where it wants to move at all.
+#[inline(always)]
+fn want(ego: &Ego) -> Option<Want> {
+    let speed = ego.preferred.length();
+    (speed > 1e-3).then(|| Want { along: ego.preferred / speed, speed })
+}
+
+/// The velocity that an agent would like to have; none of one that waits or has arrived, or of a scripted body.
+#[inline(always)]
+fn wish(scene: Scene<'_>, row: u32) -> Vec2 {
+    match scene.view.agents.status.get(row as usize) {
+        Some(Status::Walking) => scene.intents.velocity(row as usize),
+        _ => Vec2::ZERO,
+    }
+}
+
+/// Whether an agent that has arrived wants no more than back to its goal: not worth a push.
+fn returns(scene: Scene<'_>, ego: &Ego) -> bool {
+    (scene.view.goal(ego.row) - ego.position).dot(ego.preferred) >= 0.0
+}
+
+fn has_movers(scene: Scene<'_>, around: &Around) -> bool {
+    let others = &around.others;
+    others.len > 0 && others.row[others.len - 1] as usize >= scene.view.agents.len()
+}
+
+/// A unit vector turned to the right: not at all below the tolerance, by a quarter at 1. By the tangent of half the angle, which
+/// rounds alike on all machines.
+#[inline(always)]
+fn turned(along: Vec2, opposed: f32) -> Vec2 {
+    let half = (opposed - TOLERANCE) / (1.0 - TOLERANCE);
+    if half <= 0.0 {
+        return along;
+    }
+    let scale = 1.0 / (1.0 + half * half);
+    Vec2::new((1.0 - half * half) * scale, -2.0 * half * scale).rotate(along)
+}
+
+/// How far a body can move along a heading before it touches another one that grazes it no less than shoulders can turn, m.
+#[inline(always)]
+fn gap(towards: Vec2, reach: f32, along: Vec2) -> f32 {
+    let (ahead, aside) = (towards.dot(along), towards.dot(left(along)));
+    if ahead <= 0.0 || aside.abs() >= SHOULDER * reach {
+        return f32::INFINITY;
+    }
+    (ahead - (reach * reach - aside * aside).sqrt()).max(0.0)
+}
+
+/// The same with a wall.
+#[inline(always)]
+fn to_wall(wall: &Wall, ego: &Ego, along: Vec2) -> f32 {
+    let (a, b) = (wall.a - ego.position, wall.b - ego.position);
+    // Less than the body, so that one beside a wall is not held by it; the motion stage keeps it out.
+    let radius = 0.9 * ego.radius;
+    let ends = gap(a, radius, along).min(gap(b, radius, along));
+    let length = a.distance(b);
+    let side = (b - a) / length.max(1e-6);
+    let distance = a.dot(left(side));
+    let away = if distance < 0.0 { -left(side) } else { left(side) };
+    let closing = along.dot(away);
+    if closing <= 1e-6 {
+        return ends;
+    }
+    let reached = ((distance.abs() - radius) / closing).max(0.0);
+    let at = (along * reached - a).dot(side);
+    if (0.0..=length).contains(&at) { ends.min(reached) } else { ends }
+}
+
+/// Whether a body is in the way within a distance. Without a root: every agent asks in every step.
+#[inline(always)]
+fn is_closed<S: Simd>(simd: S, around: &Around, want: Want, within: f32) -> bool {
+    let others = &around.others;
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let (x, y) = (splat(want.along.x), splat(want.along.y));
+    for block in (0..others.len).step_by(LANES) {
+        let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
+        let (dx, dy, reach) = (load(&others.dx), load(&others.dy), load(&others.reach));
+        let (ahead, aside) = (dx * x + dy * y, dy * x - dx * y);
+        let beyond = ahead - splat(within);
+        let half_chord = reach * reach - aside * aside;
+        let closed = ahead.simd_gt(splat(0.0))
+            & half_chord.simd_gt(splat(0.0))
+            & (beyond.simd_lt(splat(0.0)) | (beyond * beyond).simd_lt(half_chord));
+        if closed.to_bitmask() & lanes_below(others.len - block) != 0 {
+            return true;
+        }
+    }
+    false
+}
+
+/// The body that is next in the way.
+fn blocker(around: &Around, along: Vec2) -> Option<Blocker> {
+    let others = &around.others;
+    let blockers = (0..others.len)
+        .map(|index| Blocker { index, gap: gap(others.towards(index), others.reach[index], along) });
+    blockers.filter(|blocker| blocker.gap < f32::INFINITY).reduce(|a, b| if b.gap < a.gap { b } else { a })
+}
+
+/// How much the next one in the way wants past the agent: 1 against it, 0 with it or to the same place; and as much as that one
+/// is opposed itself, where both want the same.
+fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want) -> f32 {
+    let Some(Blocker { index, .. }) = blocker(around, want.along) else { return 0.0 };
+    let (row, towards) = (around.others.row[index], around.others.towards(index));
+    let Some(&slot) = scene.view.agents.slot.get(row as usize) else { return 0.0 };
+    let alike = wish(scene, row).normalize_or_zero().dot(want.along);
+    let squared = towards.length_squared();
+    let aim = |row: usize| scene.intents.aim[row] - ego.position;
+    let both_pass =
+        aim(ego.row).dot(towards) > squared && (aim(row as usize) - towards).dot(-towards) > squared;
+    let against = if both_pass { (1.0 - alike).min(1.0) } else { 0.0 };
+    against.max(scene.memory.get(slot).opposed * alike.max(0.0))
+}

@@ -1,0 +1,344 @@
+//! # Contact: bodies that would overlap part
+//! Local models choose velocities that avoid overlaps as long as there are such velocities; in a dense crowd there are none, and
+//! RVO2 then presses agents through one another. Here overlaps that a step would leave are taken back, pair by pair, a few times
+//! over (position-based dynamics, Müller et al. 2007, in Jacobi form so that the result does not depend on the order).
+//!
+//! Who goes first in a queue goes first in a contact: of two, the one that has the other ahead of it is moved back, by the cosines
+//! of what both want with the line between them. Those behind never push those in front, so a crowd at a door does not wedge, and
+//! those who go opposite ways share alike and slip past one another. With equal shares a crowd that presses inwards moves those
+//! who stand, layer by layer, and the middle is crushed. An agent that waits for its start keeps its place.
+
+use crate::walls::pushed_out;
+use fearless_simd::{Level, Simd};
+use glam::Vec2;
+use throng_core::CHUNK;
+use throng_core::dispatch;
+use throng_core::few::Few;
+use throng_core::geom::{at_most, unit_or};
+use throng_core::handover::{Commands, Intents, Moves, Near};
+use throng_core::parallel::{PerChunk, for_chunks};
+use throng_core::space::{Candidates, rows_within};
+use throng_core::world::{Status, View};
+
+throng_core::params! {
+    /// Bodies that would overlap after a step are moved apart; of two, the one behind gives way.
+    pub struct Contact("contact") {
+        /// Whether it counts, in the place of `separation`.
+        on: bool = false, "", Limit::from(0.0);
+        /// How often every pair is looked at in a step. More lets a dense crowd press less.
+        iterations: usize = 50, "", Limit::from(1.0).up_to(200.0);
+    }
+}
+
+/// Overlaps below this are left alone, m. A tenth of what counts as a collision.
+const TOLERANCE: f32 = 1e-4;
+/// What a body behind can move one in front, at first.
+const PUSHED: f32 = 0.02;
+/// What going east is worth where two meet who have as far to go, in sums of radii.
+const EASTBOUND: f32 = 0.25;
+/// How much more in each round: a body that walls keep from giving way leaves it to the other.
+const LESS_PRECEDENCE: f32 = 1.3;
+/// How much of the sum of all corrections is applied where there are several: they overshoot together.
+const TOGETHER: f32 = 1.5;
+/// More neighbours cannot come to touch one disc of about the same size.
+const MAX_CONTACTS: usize = 24;
+
+type Touching = Few<u32, MAX_CONTACTS>;
+
+/// None: an agent that cannot touch any other has no list.
+const NONE: u32 = u32::MAX;
+
+/// Who may touch whom in this step; kept for its memory only.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contacts {
+    /// One for every [`CHUNK`] rows, so that they are found in parallel.
+    chunks: Vec<Found>,
+    /// From a row to its place in its chunk's lists.
+    place: Vec<u32>,
+    /// The round in which a row was last looked at, and the present one.
+    looked_at: Vec<u32>,
+    round: u32,
+    /// Rows that overlap another now, and where they have to go.
+    overlapping: Vec<u32>,
+    corrected: Vec<Vec2>,
+    spare: Vec<u32>,
+    /// All rows that have been moved.
+    moved: Vec<u32>,
+}
+
+/// What was found in a chunk of rows.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    /// Whom those touch that can touch another.
+    touching: Vec<Touching>,
+    /// Rows that overlap another at first.
+    overlapping: Vec<u32>,
+}
+
+impl Contact {
+    pub(crate) fn run(
+        &self,
+        view: View<'_>,
+        intents: &Intents,
+        commands: &Commands,
+        contacts: &mut Contacts,
+        moves: &mut Moves,
+    ) {
+        contacts.find(view, commands, moves);
+        let mut pushed = PUSHED;
+        for _ in 0..self.iterations {
+            if contacts.overlapping.is_empty() {
+                break;
+            }
+            contacts.part(view, Precedence { intents, pushed }, moves);
+            contacts.find_overlapping(view, moves);
+            pushed *= LESS_PRECEDENCE;
+        }
+        contacts.take_velocities(view, moves);
+    }
+}
+
+impl Contacts {
+    /// Lists who can touch another: only those whose nearest other is near enough, or whom a scripted body reaches.
+    fn find(&mut self, view: View<'_>, commands: &Commands, moves: &Moves) {
+        let agents = view.agents;
+        self.place.resize(agents.len(), NONE);
+        self.looked_at.resize(agents.len(), 0);
+        let chunks = agents.len().div_ceil(CHUNK);
+        // Never fewer: memory of chunks that are not needed now may be needed again.
+        self.chunks.resize_with(self.chunks.len().max(chunks), Found::default);
+        let level = Level::new();
+        let columns = (&mut self.place[..], PerChunk(&mut self.chunks));
+        for_chunks(CHUNK, columns, &|chunk, (place, PerChunk(found))| {
+            dispatch!(level, simd => found[0].search(simd, view, commands, moves, chunk * CHUNK, place));
+        });
+        self.overlapping.clear();
+        self.overlapping.extend(self.chunks[..chunks].iter().flat_map(|found| &found.overlapping));
+        self.moved.clear();
+    }
+
+    /// Moves all agents that overlap another, all at once.
+    fn part(&mut self, view: View<'_>, precedence: Precedence<'_>, moves: &mut Moves) {
+        let mut corrected = std::mem::take(&mut self.corrected);
+        corrected.resize(self.overlapping.len(), Vec2::ZERO);
+        for_chunks(CHUNK, (&mut corrected[..], &self.overlapping[..]), &|_, (to, rows)| {
+            for (to, &row) in to.iter_mut().zip(rows) {
+                *to = apart(view, precedence, moves, row as usize, self.touching(row));
+            }
+        });
+        for (&row, &to) in self.overlapping.iter().zip(&corrected) {
+            (moves.x[row as usize], moves.y[row as usize]) = to.into();
+        }
+        self.corrected = corrected;
+        self.moved.extend_from_slice(&self.overlapping);
+    }
+
+    /// Only those who have moved, and those whom they may have moved into, can overlap another now.
+    fn find_overlapping(&mut self, view: View<'_>, moves: &Moves) {
+        let mut candidates = std::mem::take(&mut self.spare);
+        candidates.clear();
+        self.round = self.round.wrapping_add(1);
+        for &moved in &self.overlapping {
+            let Found { touching, .. } = &self.chunks[moved as usize / CHUNK];
+            let touching = &touching[self.place[moved as usize] as usize];
+            for &row in std::iter::once(&moved).chain(touching) {
+                let looked_at = std::mem::replace(&mut self.looked_at[row as usize], self.round);
+                if looked_at != self.round && self.place[row as usize] != NONE {
+                    candidates.push(row);
+                }
+            }
+        }
+        candidates.retain(|&row| overlaps(view, moves, row as usize, self.touching(row)));
+        self.spare = std::mem::replace(&mut self.overlapping, candidates);
+    }
+
+    fn touching(&self, row: u32) -> &Touching {
+        &self.chunks[row as usize / CHUNK].touching[self.place[row as usize] as usize]
+    }
+
+    /// The velocity that others see is the one that a body really had.
+    fn take_velocities(&self, view: View<'_>, moves: &mut Moves) {
+        for row in self.moved.iter().map(|&row| row as usize) {
+            let taken = (place(moves, row) - view.position(row)) / view.dt;
+            (moves.vx[row], moves.vy[row]) = at_most(taken, view.agents.max_speed[row]).into();
+        }
+    }
+}
+
+/// Whether a scripted body can reach an agent in this step.
+fn struck(view: View<'_>, row: usize) -> bool {
+    view.movers.iter().any(|mover| {
+        let speeds = view.fastest + mover.velocity.length();
+        let reach = view.agents.radius[row] + mover.radius + speeds * view.dt;
+        mover.position.distance_squared(view.position(row)) < reach * reach
+    })
+}
+
+impl Found {
+    /// Looks through the rows from `first` on, and writes where in the lists they are.
+    #[inline(always)]
+    fn search<S: Simd>(
+        &mut self,
+        simd: S,
+        view: View<'_>,
+        commands: &Commands,
+        moves: &Moves,
+        first: usize,
+        place: &mut [u32],
+    ) {
+        self.touching.clear();
+        self.overlapping.clear();
+        let mut candidates = Candidates::default();
+        for (row, place) in (first..).zip(place) {
+            let near = &commands.near[row];
+            *place = NONE;
+            if !near.is_empty() || struck(view, row) {
+                let touching = contacts(simd, view, moves, row, near, &mut candidates);
+                let overlaps = overlaps(view, moves, row, &touching);
+                if touching.is_empty() && !overlaps {
+                    continue;
+                }
+                if overlaps {
+                    self.overlapping.push(row as u32);
+                }
+                *place = self.touching.len() as u32;
+                self.touching.push(touching);
+            }
+        }
+    }
+}
+
+/// Whom a row touches, or nearly touches, where all would be.
+#[inline(always)]
+fn contacts<S: Simd>(
+    simd: S,
+    view: View<'_>,
+    moves: &Moves,
+    row: usize,
+    near: &Near,
+    candidates: &mut Candidates,
+) -> Touching {
+    let mut touching = Touching::new();
+    let (at, radius) = (place(moves, row), &view.agents.radius);
+    let mut look_at = |other: usize| {
+        // Others may be pushed as far as they can walk before they touch.
+        let close = radius[row] + radius[other] + view.fastest * view.dt;
+        let squared = at.distance_squared(place(moves, other));
+        if other != row && squared < close * close {
+            insert_by_id(&mut touching, other as u32, &view.agents.id);
+        }
+    };
+    if let Some(rows) = near.rows() {
+        rows.iter().for_each(|&other| look_at(other as usize));
+    } else {
+        let [range, most] = [view.contact_range(row), view.contact_range(row) - radius[row] + view.widest];
+        rows_within(simd, view.cells, row, [range, most], candidates, look_at);
+    }
+    touching
+}
+
+/// By id: what contacts ask for is added up, and a sum has other bits in another order.
+#[inline(always)]
+fn insert_by_id(touching: &mut Touching, row: u32, id: &[u32]) {
+    let place = touching.iter().take_while(|&&other| id[other as usize] < id[row as usize]).count();
+    if touching.is_full() && place < MAX_CONTACTS {
+        touching.pop();
+    }
+    if !touching.is_full() {
+        touching.insert(place, row);
+    }
+}
+
+/// Whether a body overlaps one of its contacts, or a scripted body, by more than is left alone.
+fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> bool {
+    let agents = view.agents;
+    let at = place(moves, row);
+    let closer = |other: Vec2, reach: f32| at.distance_squared(other) < (reach - TOLERANCE).max(0.0).powi(2);
+    touching.iter().any(|&other| {
+        closer(place(moves, other as usize), agents.radius[row] + agents.radius[other as usize])
+    }) || view
+        .movers
+        .iter()
+        .any(|mover| closer(mover.position + mover.velocity * view.dt, agents.radius[row] + mover.radius))
+}
+
+/// Where a body is once it has done its part for all its contacts.
+fn apart(view: View<'_>, precedence: Precedence<'_>, moves: &Moves, row: usize, touching: &Touching) -> Vec2 {
+    let agents = view.agents;
+    let at = place(moves, row);
+    let (mut sum, mut count) = (Vec2::ZERO, 0.0f32);
+    let mut push = |away: Vec2, reach: f32, fallback: Vec2, share: &dyn Fn(Vec2) -> f32| {
+        let depth = reach - away.length();
+        if depth > 0.0 {
+            let direction = unit_or(away, fallback);
+            sum += direction * (depth * share(direction));
+            count += 1.0;
+        }
+    };
+    for &other in touching {
+        let other = other as usize;
+        let reach = agents.radius[row] + agents.radius[other];
+        let part = if agents.id[row] < agents.id[other] { Vec2::X } else { Vec2::NEG_X };
+        push(at - place(moves, other), reach, part, &|direction| {
+            precedence.share(view, row, other, direction, reach)
+        });
+    }
+    for mover in view.movers {
+        let away = at - (mover.position + mover.velocity * view.dt);
+        push(away, agents.radius[row] + mover.radius, Vec2::X, &|_| 1.0);
+    }
+    let moved = at + if count > TOGETHER { sum * (TOGETHER / count) } else { sum };
+    let walls = view.walls.near(view.position(row));
+    pushed_out(walls, view.position(row), moved, agents.radius[row])
+}
+
+/// Who gives way to whom.
+#[derive(Clone, Copy)]
+struct Precedence<'a> {
+    intents: &'a Intents,
+    /// What a body behind can move one in front.
+    pushed: f32,
+}
+
+impl Precedence<'_> {
+    /// The part of an overlap that one of two takes back, which lies in a direction as seen from the other.
+    #[inline(always)]
+    fn share(&self, view: View<'_>, row: usize, other: usize, direction: Vec2, reach: f32) -> f32 {
+        let mine = self.gives_way(view, row, -direction);
+        let theirs = self.gives_way(view, other, direction);
+        let first = self.is_nearer(view, row, other, reach);
+        let (mine, theirs) = (mine * (1.0 - first), theirs * first);
+        if mine + theirs > 0.0 { mine / (mine + theirs) } else { 0.5 }
+    }
+
+    /// How much one of two who go opposite ways is nearer to where it turns next: 1 by its own width, 0.5 where they do not.
+    #[inline(always)]
+    fn is_nearer(&self, view: View<'_>, row: usize, other: usize, reach: f32) -> f32 {
+        let wish = |row: usize| self.intents.velocity(row).normalize_or_zero();
+        let against = (-wish(row).dot(wish(other))).max(0.0);
+        let left = |row: usize| self.intents.aim[row].distance(view.position(row));
+        // Where both have as far to go a convention decides, as at a road's crossing: who goes east, or north.
+        let convention = |wish: Vec2| if wish.x == 0.0 { wish.y } else { wish.x };
+        let tie = EASTBOUND * convention(wish(row)).signum();
+        let ahead = ((left(other) - left(row)) / reach + tie).clamp(-1.0, 1.0);
+        0.5 + 0.49 * against * ahead * (PUSHED / self.pushed)
+    }
+
+    /// How much an agent gives way to a body that lies in a direction: most where that is straight ahead, little where it is behind.
+    #[inline(always)]
+    fn gives_way(&self, view: View<'_>, row: usize, direction: Vec2) -> f32 {
+        let wish = match view.agents.status[row] {
+            Status::Waiting => return 0.0,
+            Status::Walking => self.intents.velocity(row),
+            // It has what it wants, and makes way.
+            Status::Arrived => return view.agents.responsibility[row],
+        };
+        let ahead = 0.5 * (1.0 + wish.normalize_or_zero().dot(direction));
+        view.agents.responsibility[row] * (ahead * ahead + self.pushed)
+    }
+}
+
+#[inline(always)]
+fn place(moves: &Moves, row: usize) -> Vec2 {
+    Vec2::new(moves.x[row], moves.y[row])
+}
