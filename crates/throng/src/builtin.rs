@@ -28,6 +28,8 @@ const FILES: &[(&str, &str)] = files! {
     "demos/crossing"
     "demos/corridor"
     "demos/doorway"
+    "demos/exit"
+    "demos/lanes"
     "demos/mover"
     "papers/snape-circle"
     "papers/snape-circle-fixed"

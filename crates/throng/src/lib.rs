@@ -58,6 +58,7 @@ pub mod pipeline;
 #[cfg(feature = "scenario")]
 pub mod planning;
 pub mod prelude;
+pub mod preset;
 #[cfg(feature = "scenario")]
 pub mod record;
 #[cfg(feature = "scenario")]

@@ -7,6 +7,7 @@ pub use crate::crowd::{
 };
 pub use crate::map::{Link, Map, MapError, Ring};
 pub use crate::pipeline::{Models, Pipeline};
+pub use crate::preset::Preset;
 pub use glam::{DVec2, Vec2};
 pub use throng_core::params::{Draw, Params, Value};
 pub use throng_core::world::Status;

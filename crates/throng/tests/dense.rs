@@ -1,16 +1,11 @@
-//! Dense crowds with `headway` and `contact`: flows through doors as recorded, streams that pass one another, and a block that
+//! Dense crowds with the preset `pedestrian`: flows through doors as recorded, streams that pass one another, and a block that
 //! walks straight.
 
 use throng::prelude::*;
 
-/// A builder with both on.
+/// A builder with the preset.
 fn dense(dt: f64) -> Builder {
-    Crowd::builder()
-        .dt(dt)
-        .threads(1)
-        .macroscale(Navmesh::default())
-        .params(Headway { on: true, ..Headway::default() })
-        .params(Contact { on: true, ..Contact::default() })
+    Crowd::builder().dt(dt).threads(1).macroscale(Navmesh::default()).preset(Preset::Pedestrian)
 }
 
 /// Numbers from 0 to 1, the same in every run.

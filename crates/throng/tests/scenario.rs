@@ -870,3 +870,16 @@ fn new_goals_are_held_against_the_map_of_that_time() {
     // Put up again, and for good.
     assert!(events(&(add(2.0) + &remove(3.0) + &add(4.0) + &goal(5.0))).is_err());
 }
+
+/// A preset is a base that single values change.
+#[test]
+fn values_count_more_than_their_preset() {
+    let scenario = |text: &str| Scenario::parse(text, "preset.toml", None);
+    let people = scenario("format = 1\npreset = 'pedestrian'\n[params.headway]\ntime_gap = 0.9\n").unwrap();
+    let value = |block: &str, key: &str| people.params[block][key];
+    assert_eq!(value("headway", "on"), Value::Flag(true));
+    assert_eq!(value("headway", "time_gap"), Value::Number(0.9));
+    assert_eq!(value("patience", "on"), Value::Flag(false));
+    let error = scenario("format = 1\npreset = 'people'\n").unwrap_err().to_string();
+    assert!(error.contains("unknown preset `people`; known: game, pedestrian, paper"), "{error}");
+}

@@ -7,6 +7,7 @@ use super::floor::{Floor, is_within_reach};
 use super::{Crowd, Handover, State, Timings, local};
 use crate::map::{Link, Map, MapError, Ring, bounds};
 use crate::pipeline::{Models, Stages, UnknownModel, settings_of};
+use crate::preset::Preset;
 use glam::DVec2;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -186,7 +187,15 @@ impl Builder {
         self.params_named(name, params)
     }
 
-    /// Values of any block, such as `Patience` or `Separation`.
+    /// What agents do in a dense crowd. Values that are given later count more.
+    pub fn preset(mut self, preset: Preset) -> Builder {
+        for (block, values) in preset.settings() {
+            self.models.params.entry(block).or_default().extend(values);
+        }
+        self
+    }
+
+    /// Values of any block, such as `Patience` or `Headway`.
     pub fn params<P: Params>(self, params: P) -> Builder {
         self.params_named(P::BLOCK, settings_of(&params))
     }

@@ -37,6 +37,9 @@ pub struct ScenarioFile {
     /// Which model stands in which stage.
     #[serde(default)]
     pub pipeline: PipelineFile,
+    /// What agents do in a dense crowd: "game", "pedestrian" or "paper". Default "game". Values in `params` count more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
     /// Parameters of the models, a block for each. Blocks of models that are not used are checked too.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, BTreeMap<String, serde_json::Value>>")]

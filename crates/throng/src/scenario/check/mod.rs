@@ -17,6 +17,7 @@ use super::path::KeyPath;
 use super::{Link, Mover, Pipeline, Scenario, Settings};
 use crate::catalog::{self, Stage};
 use crate::expect;
+use crate::preset::Preset;
 use glam::DVec2;
 use throng_core::params::{self, Draw, Limit, ParamError, Value};
 use values::within_reach;
@@ -36,7 +37,10 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
     let mut checker = Checker { file, report: Report::new(document) };
     checker.clock();
     let pipeline = checker.pipeline();
-    let params = checker.params(&file.params, &KeyPath::top("params"));
+    let mut params = checker.preset();
+    for (block, values) in checker.params(&file.params, &KeyPath::top("params")) {
+        params.entry(block).or_default().extend(values);
+    }
     let map = checker.map();
     let drafts = checker.cohorts();
     let movers = checker.movers();
@@ -103,6 +107,16 @@ impl<'a> Checker<'a> {
             microscale: microscale.clone(),
             motion: motion.clone(),
         }
+    }
+
+    fn preset(&mut self) -> Settings {
+        let Some(name) = &self.file.preset else { return Settings::new() };
+        if let Some(preset) = Preset::named(name) {
+            return preset.settings();
+        }
+        let names = Preset::ALL.map(Preset::name);
+        self.report.say(&KeyPath::top("preset"), format!("unknown preset `{name}`; {}", known(name, names)));
+        Settings::new()
     }
 
     fn model(&mut self, path: &KeyPath, stage: Stage, name: &str) {
