@@ -247,3 +247,26 @@ fn those_who_wait_keep_their_places() {
         assert!(moved < 0.2, "moved by {moved} m");
     }
 }
+
+/// A thousand who meet in the middle, on some threads, saved and loaded on the way where asked for.
+fn meeting(threads: usize, saved: bool) -> u64 {
+    let walkable = rectangle([-20.0, -10.0], [20.0, 10.0]);
+    let mut crowd = dense(0.1).threads(threads).walkable(&walkable[..]).build().unwrap();
+    let mut numbers = Numbers(7);
+    for place in numbers.places(1000, DVec2::new(-19.0, -9.5), DVec2::new(19.0, 9.5), 0.51) {
+        crowd.spawn(Agent::at(place).goal(-place).speed(numbers.speed())).unwrap();
+    }
+    for step in 0..100 {
+        crowd.step();
+        if saved && step == 50 {
+            crowd = Crowd::load(&crowd.save().unwrap()).unwrap();
+        }
+    }
+    crowd.state_hash()
+}
+
+#[test]
+fn a_dense_crowd_has_the_same_bits_on_any_number_of_threads_and_after_a_save() {
+    let alone = meeting(1, false);
+    assert_eq!([meeting(2, false), meeting(8, false), meeting(2, true)], [alone; 3]);
+}
