@@ -83,16 +83,26 @@ const PRESS: f32 = 0.1;
 /// Cosines and sines of the headings that are tried, from 0 in steps of 10 degrees.
 const HEADINGS: [(f32, f32); 10] = [
     (1.0, 0.0),
-    (0.984_807_75, 0.173_648_18),
+    (0.984_807_7, 0.173_648_18),
     (0.939_692_6, 0.342_020_14),
     (0.866_025_4, 0.5),
     (0.766_044_4, 0.642_787_6),
     (0.642_787_6, 0.766_044_4),
     (0.5, 0.866_025_4),
     (0.342_020_14, 0.939_692_6),
-    (0.173_648_18, 0.984_807_75),
+    (0.173_648_18, 0.984_807_7),
     (0.0, 1.0),
 ];
+
+/// What an agent in a dense crowd asks its model for.
+pub(crate) enum Ask {
+    /// Nothing: it takes this velocity.
+    Nothing(Vec2),
+    /// A choice for this preferred velocity.
+    For(Vec2),
+    /// A choice that is weighed against what the crowd allows.
+    Opinion,
+}
 
 /// What the agent wants now: where to, and how fast.
 #[derive(Clone, Copy)]
@@ -151,51 +161,79 @@ impl Headway {
         }
     }
 
-    /// The velocity of an agent in a dense crowd, and how much it counts beside what the model chooses: `None` where it does not.
+    /// What an agent asks its model for.
     #[inline(always)]
-    pub(crate) fn choose<S: Simd>(
+    pub(crate) fn ask<S: Simd>(
         &self,
         simd: S,
         scene: Scene<'_>,
         ego: &Ego,
-        around: &mut Around,
+        around: &Around,
         held_up: HeldUp,
-        model: impl FnOnce(&Ego, &mut Around) -> Vec2,
-    ) -> Vec2 {
-        let status = scene.view.agents.status[ego.row];
-        if self.on && status == Status::Waiting {
-            return Vec2::ZERO;
+    ) -> Ask {
+        if !self.on {
+            return Ask::For(ego.preferred);
         }
-        if self.on
-            && status == Status::Arrived
+        let status = scene.view.agents.status[ego.row];
+        // Scripted bodies give way to none: them the model avoids.
+        let takes = |velocity: Vec2| match has_movers(scene, around) {
+            true => Ask::For(velocity),
+            false => Ask::Nothing(velocity),
+        };
+        if status == Status::Waiting {
+            return takes(Vec2::ZERO);
+        }
+        if status == Status::Arrived
             && let Some(aside) = self.step_aside(scene, around)
         {
-            return aside * scene.view.agents.preferred_speed[ego.row];
+            return takes(aside * scene.view.agents.preferred_speed[ego.row]);
         }
-        let Some(want) = want(ego).filter(|_| self.on && !scene.planned) else {
-            return model(ego, around);
-        };
-        let stays = status == Status::Arrived && returns(scene, ego);
+        let Some(want) = want(ego).filter(|_| !scene.planned) else { return Ask::For(ego.preferred) };
         if is_closed(simd, around, want, want.speed * self.time_gap) {
-            if stays {
-                return Vec2::ZERO;
-            }
-            let velocity = self.press_on(simd, scene, ego, around, want, held_up);
-            // Scripted bodies give way to none: them the model avoids.
-            return if has_movers(scene, around) {
-                model(&Ego { preferred: velocity, ..*ego }, around)
-            } else {
-                velocity
-            };
+            takes(self.dense_velocity(simd, scene, ego, around, want, held_up))
+        } else if around.others.len > 0 && !has_movers(scene, around) {
+            Ask::Opinion
+        } else {
+            Ask::For(ego.preferred)
         }
-        let chosen = model(ego, around);
+    }
+
+    /// What is made of an opinion: nothing else where it lets the agent make half of its way.
+    #[inline(always)]
+    pub(crate) fn weigh<S: Simd>(
+        &self,
+        simd: S,
+        scene: Scene<'_>,
+        ego: &Ego,
+        around: &Around,
+        held_up: HeldUp,
+        chosen: Vec2,
+    ) -> Vec2 {
+        let Some(want) = want(ego) else { return chosen };
         let part = 1.0 - 2.0 * chosen.dot(want.along) / want.speed;
-        if part <= 0.0 || around.others.len == 0 || has_movers(scene, around) {
+        if part <= 0.0 {
             return chosen;
         }
-        let velocity =
-            if stays { Vec2::ZERO } else { self.press_on(simd, scene, ego, around, want, held_up) };
+        let velocity = self.dense_velocity(simd, scene, ego, around, want, held_up);
         chosen + (velocity - chosen) * part.min(1.0)
+    }
+
+    /// Where the crowd leaves no choice. To get back to its goal is not worth a push to an agent that has arrived.
+    #[inline(never)]
+    fn dense_velocity<S: Simd>(
+        &self,
+        simd: S,
+        scene: Scene<'_>,
+        ego: &Ego,
+        around: &Around,
+        want: Want,
+        held_up: HeldUp,
+    ) -> Vec2 {
+        let has_arrived = scene.view.agents.status[ego.row] == Status::Arrived;
+        if has_arrived && (scene.view.goal(ego.row) - ego.position).dot(ego.preferred) >= 0.0 {
+            return Vec2::ZERO;
+        }
+        self.press_on(simd, scene, ego, around, want, held_up)
     }
 
     /// Out of the way of the nearest agent that wants to pass where this one has arrived, by how long that waits already.
@@ -214,7 +252,7 @@ impl Headway {
     }
 
     /// The heading with the most progress before a body is met, as fast as the bodies along it allow.
-    #[inline(never)]
+    #[inline(always)]
     fn press_on<S: Simd>(
         &self,
         simd: S,
@@ -331,7 +369,8 @@ impl Expected {
 #[inline(always)]
 fn want(ego: &Ego) -> Option<Want> {
     let speed = ego.preferred.length();
-    (speed > 1e-3).then(|| Want { along: ego.preferred / speed, speed })
+    // A caller may want more than legs can do, which does not hold an agent up.
+    (speed > 1e-3).then(|| Want { along: ego.preferred / speed, speed: speed.min(ego.max_speed) })
 }
 
 /// The velocity that an agent would like to have; none of one that waits or has arrived, or of a scripted body.
@@ -341,11 +380,6 @@ fn wish(scene: Scene<'_>, row: u32) -> Vec2 {
         Some(Status::Walking) => scene.intents.velocity(row as usize),
         _ => Vec2::ZERO,
     }
-}
-
-/// Whether an agent that has arrived wants no more than back to its goal: not worth a push.
-fn returns(scene: Scene<'_>, ego: &Ego) -> bool {
-    (scene.view.goal(ego.row) - ego.position).dot(ego.preferred) >= 0.0
 }
 
 fn has_movers(scene: Scene<'_>, around: &Around) -> bool {

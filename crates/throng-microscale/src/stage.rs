@@ -1,7 +1,7 @@
 //! The stage around a local model: who looks where, in parallel, and what can be told of it afterwards.
 
 use crate::around::{Around, Ego, Reach};
-use crate::headway::{Headway, HeldUp};
+use crate::headway::{Ask, Headway, HeldUp};
 use crate::patience::Patience;
 use fearless_simd::{Level, Simd};
 use glam::Vec2;
@@ -225,8 +225,19 @@ fn choose_chunk<M: LocalModel>(
         let row = first + i;
         if rows.have(view.agents.cohort[row]) {
             let ego = perceive(simd, local, scene, row, &reach, around, &mut remembered[i]);
-            let choose = |ego: &Ego, around: &mut Around| local.model.choose(simd, scene, ego, around);
-            (vx[i], vy[i]) = local.headway.choose(simd, scene, &ego, around, remembered[i], choose).into();
+            let held_up = remembered[i];
+            let ask = local.headway.ask(simd, scene, &ego, around, held_up);
+            let velocity = if let Ask::Nothing(velocity) = ask {
+                velocity
+            } else {
+                let preferred = if let Ask::For(preferred) = ask { preferred } else { ego.preferred };
+                let chosen = local.model.choose(simd, scene, &Ego { preferred, ..ego }, around);
+                match ask {
+                    Ask::Opinion => local.headway.weigh(simd, scene, &ego, around, held_up, chosen),
+                    _ => chosen,
+                }
+            };
+            (vx[i], vy[i]) = velocity.into();
             near[i] = around.near(&reach, local.headway.on, view.contact_range(row));
             last = Some(ego);
         }
@@ -255,7 +266,8 @@ fn perceive<S: Simd, M>(
             if headway.on {
                 headway.turn(scene, around, &mut ego, held_up);
             } else {
-                held_up.opposed = patience.turn(simd, scene, around, &mut ego, reach, held_up.opposed);
+                let opposed = patience.turn(simd, scene, around, &mut ego, reach, held_up.opposed);
+                *held_up = HeldUp { waited: 0.0, opposed };
             }
             ego
         },

@@ -40,7 +40,7 @@ const EASTBOUND: f32 = 0.25;
 const LESS_PRECEDENCE: f32 = 1.3;
 /// How much of the sum of all corrections is applied where there are several: they overshoot together.
 const TOGETHER: f32 = 1.5;
-/// More neighbours cannot come to touch one disc of about the same size.
+/// More neighbours than can touch one disc of about the same size; the nearest ones count.
 const MAX_CONTACTS: usize = 24;
 
 type Touching = Few<u32, MAX_CONTACTS>;
@@ -225,7 +225,9 @@ fn contacts<S: Simd>(
         let close = radius[row] + radius[other] + view.fastest * view.dt;
         let squared = at.distance_squared(place(moves, other));
         if other != row && squared < close * close {
-            insert_by_id(&mut touching, other as u32, &view.agents.id);
+            insert_by_id(&mut touching, other as u32, &view.agents.id, |row| {
+                at.distance_squared(place(moves, row as usize))
+            });
         }
     };
     if let Some(rows) = near.rows() {
@@ -239,14 +241,19 @@ fn contacts<S: Simd>(
 
 /// By id: what contacts ask for is added up, and a sum has other bits in another order.
 #[inline(always)]
-fn insert_by_id(touching: &mut Touching, row: u32, id: &[u32]) {
-    let place = touching.iter().take_while(|&&other| id[other as usize] < id[row as usize]).count();
-    if touching.is_full() && place < MAX_CONTACTS {
+fn insert_by_id(touching: &mut Touching, row: u32, id: &[u32], distance: impl Fn(u32) -> f32) {
+    if touching.is_full() {
+        // The furthest one is left out.
+        let by_distance = |a: &usize, b: &usize| distance(touching[*a]).total_cmp(&distance(touching[*b]));
+        let furthest = (0..touching.len()).max_by(by_distance).unwrap_or(0);
+        if distance(touching[furthest]) <= distance(row) {
+            return;
+        }
+        touching[furthest..].rotate_left(1);
         touching.pop();
     }
-    if !touching.is_full() {
-        touching.insert(place, row);
-    }
+    let place = touching.iter().take_while(|&&other| id[other as usize] < id[row as usize]).count();
+    touching.insert(place, row);
 }
 
 /// Whether a body overlaps one of its contacts, or a scripted body, by more than is left alone.
@@ -304,6 +311,9 @@ impl Precedence<'_> {
     /// The part of an overlap that one of two takes back, which lies in a direction as seen from the other.
     #[inline(always)]
     fn share(&self, view: View<'_>, row: usize, other: usize, direction: Vec2, reach: f32) -> f32 {
+        if view.agents.status[row] == Status::Waiting && view.agents.status[other] != Status::Waiting {
+            return 0.0;
+        }
         let mine = self.gives_way(view, row, -direction);
         let theirs = self.gives_way(view, other, direction);
         let first = self.is_nearer(view, row, other, reach);
@@ -318,8 +328,8 @@ impl Precedence<'_> {
         let against = (-wish(row).dot(wish(other))).max(0.0);
         let left = |row: usize| self.intents.aim[row].distance(view.position(row));
         // Where both have as far to go a convention decides, as at a road's crossing: who goes east, or north.
-        let convention = |wish: Vec2| if wish.x == 0.0 { wish.y } else { wish.x };
-        let tie = EASTBOUND * convention(wish(row)).signum();
+        let apart = wish(row) - wish(other);
+        let tie = EASTBOUND * if apart.x == 0.0 { apart.y } else { apart.x }.signum();
         let ahead = ((left(other) - left(row)) / reach + tie).clamp(-1.0, 1.0);
         0.5 + 0.49 * against * ahead * (PUSHED / self.pushed)
     }

@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng_core::world::Departure;
 
-const MAGIC: &[u8; 8] = b"throngC7";
+const MAGIC: &[u8; 8] = b"throngC8";
 
 /// How the checkpoints of all versions begin; the next byte tells them apart.
 const FAMILY: &[u8; 7] = b"throngC";

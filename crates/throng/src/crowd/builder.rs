@@ -187,7 +187,8 @@ impl Builder {
         self.params_named(name, params)
     }
 
-    /// What agents do in a dense crowd. Values that are given later count more.
+    /// What agents do in a dense crowd. A block that is given later takes the place of the preset's whole block: say
+    /// `Headway { on: true, time_gap: 0.8, ..Headway::default() }`.
     pub fn preset(mut self, preset: Preset) -> Builder {
         for (block, values) in preset.settings() {
             self.models.params.entry(block).or_default().extend(values);
@@ -319,7 +320,7 @@ fn checked_link(link: &Link, origin: DVec2) -> Result<world::Link, EditError> {
     Ok(world::Link { from, to, cost: link.cost as f32, both_ways: link.both_ways })
 }
 
-fn check_dt(dt: f64) -> Result<(), EditError> {
+pub(super) fn check_dt(dt: f64) -> Result<(), EditError> {
     let is_sane = (1e-6..=60.0).contains(&dt);
     if is_sane {
         Ok(())

@@ -100,7 +100,7 @@ pub enum Edit {
     DespawnMover(MoverId),
     /// Puts other models, or the same with other values, in the place of those that run.
     SetModels(Box<Models>),
-    /// Lets steps from now on be of another length, s.
+    /// Lets steps be of another length, s: those by `step_by` and of a replay. `step` goes back to the builder's.
     SetDt(f64),
 }
 

@@ -108,7 +108,7 @@ impl Crowd {
     pub fn step(&mut self) {
         if self.state.world.dt() != self.state.dt {
             self.note(Edit::SetDt(self.state.dt));
-            self.state.world.set_dt(self.state.dt);
+            self.set_dt(self.state.dt);
         }
         self.advance();
     }

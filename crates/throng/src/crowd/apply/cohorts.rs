@@ -1,14 +1,13 @@
 //! Edits of cohorts, of models and of the length of a step.
 
-use super::checks::{check_cohort, check_number, check_place, check_settings, checked_area};
+use super::super::builder::check_dt;
+use super::checks::{check_cohort, check_place, check_settings, checked_area};
 use crate::crowd::agent::{Cohort, CohortId};
 use crate::crowd::edit::{CohortGoal, EditError};
 use crate::crowd::{Crowd, local};
 use crate::pipeline::{Models, Stages};
 use glam::{DVec2, Vec2};
 use throng_core::world;
-
-const LONGEST_STEP: f64 = 60.0;
 
 impl Crowd {
     pub(super) fn has_cohort(&self, cohort: CohortId) -> Result<(), EditError> {
@@ -130,12 +129,14 @@ impl Crowd {
     }
 
     pub(super) fn change_dt(&mut self, dt: f64) -> Result<(), EditError> {
-        check_number("dt", dt, 0.0)?;
-        if dt > LONGEST_STEP {
-            return Err(EditError::BadNumber { name: "dt", value: dt, expected: "at most 60" });
-        }
+        check_dt(dt)?;
+        self.set_dt(dt);
+        Ok(())
+    }
+
+    /// How far away walls have to be seen depends on how long steps are.
+    pub(in crate::crowd) fn set_dt(&mut self, dt: f64) {
         self.state.world.set_dt(dt);
         self.state.pending.reach = true;
-        Ok(())
     }
 }
