@@ -92,7 +92,9 @@ fn churn(agents: usize, edits: usize, steps: u64) {
         for step in 0..steps {
             game.step(step, agents, edits);
             if step == steps / 10 {
-                (memory, bytes) = (memory_mb(), game.crowd.save().unwrap().len());
+                // Saved first: what the allocator keeps of the bytes is there at the end too.
+                bytes = game.crowd.save().unwrap().len();
+                memory = memory_mb();
             }
         }
         let hash = game.crowd.state_hash();
