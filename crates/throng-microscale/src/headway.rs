@@ -111,21 +111,22 @@ struct Want {
     speed: f32,
 }
 
-/// The nearest body in the way along a heading.
-struct Blocker {
-    index: usize,
-    gap: f32,
-}
-
 impl Headway {
     /// Turns what the agent wants where others want past it, and updates what it remembers. An agent that gets on costs next to
     /// nothing here.
     #[inline(always)]
-    pub(crate) fn turn(&self, scene: Scene<'_>, around: &Around, ego: &mut Ego, held_up: &mut HeldUp) {
+    pub(crate) fn turn<S: Simd>(
+        &self,
+        simd: S,
+        scene: Scene<'_>,
+        around: &Around,
+        ego: &mut Ego,
+        held_up: &mut HeldUp,
+    ) {
         let wanted = ego.preferred.length_squared();
         let missing = wanted - ego.velocity.dot(ego.preferred);
         let is_calm = held_up.waited == 0.0 && held_up.opposed <= TOLERANCE;
-        if is_calm && missing <= TOLERANCE * wanted {
+        if is_calm && missing <= TOLERANCE * wanted && !others_stand(simd, around, ego.preferred) {
             held_up.opposed -= held_up.opposed * (ego.dt / CALM).min(1.0);
             return;
         }
@@ -149,15 +150,12 @@ impl Headway {
         let time = if straight > held_up.waited { self.trust } else { ego.dt.max(1.0) };
         held_up.waited = if straight <= TOLERANCE { 0.0 } else { towards(held_up.waited, straight, time) };
         let before = held_up.opposed;
-        let missing = lag(turned(want.along, before));
-        held_up.opposed = if missing <= before.max(TOLERANCE) {
-            towards(before, 0.0, CALM)
-        } else {
-            let opposed = missing * opposition(scene, around, ego, want);
-            towards(before, opposed, if opposed > before { self.memory } else { CALM })
-        };
+        let room = room_to_turn(around, ego, want.along, before);
+        let missing = lag(turned(want.along, before * room));
+        let opposed = opposition(scene, around, ego, want, missing > before.max(TOLERANCE));
+        held_up.opposed = towards(before, opposed, if opposed > before { self.memory } else { CALM });
         if scene.view.agents.status[ego.row] == Status::Walking && !scene.planned {
-            ego.preferred = turned(want.along, held_up.opposed) * want.speed;
+            ego.preferred = turned(want.along, held_up.opposed * room) * want.speed;
         }
     }
 
@@ -387,6 +385,13 @@ fn has_movers(scene: Scene<'_>, around: &Around) -> bool {
     others.len > 0 && others.row[others.len - 1] as usize >= scene.view.agents.len()
 }
 
+/// How much of a turn walls leave room for: none where one is reached at once, all where none is within sight.
+fn room_to_turn(around: &Around, ego: &Ego, along: Vec2, opposed: f32) -> f32 {
+    let heading = turned(along, opposed);
+    let way = around.walls.iter().map(|wall| to_wall(wall, ego, heading)).fold(f32::INFINITY, f32::min);
+    (way / (ego.max_speed + ego.radius)).min(1.0)
+}
+
 /// A unit vector turned to the right: not at all below the tolerance, by a quarter at 1. By the tangent of half the angle, which
 /// rounds alike on all machines.
 #[inline(always)]
@@ -451,25 +456,47 @@ fn is_closed<S: Simd>(simd: S, around: &Around, want: Want, within: f32) -> bool
     false
 }
 
-/// The body that is next in the way.
-fn blocker(around: &Around, along: Vec2) -> Option<Blocker> {
+/// Whether one ahead is slower than half of a speed. Without a root: every agent asks in every step.
+#[inline(always)]
+fn others_stand<S: Simd>(simd: S, around: &Around, preferred: Vec2) -> bool {
     let others = &around.others;
-    let blockers = (0..others.len)
-        .map(|index| Blocker { index, gap: gap(others.towards(index), others.reach[index], along) });
-    blockers.filter(|blocker| blocker.gap < f32::INFINITY).reduce(|a, b| if b.gap < a.gap { b } else { a })
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let (x, y) = (splat(preferred.x), splat(preferred.y));
+    let slow = splat(0.25 * preferred.length_squared());
+    for block in (0..others.len).step_by(LANES) {
+        let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
+        let (vx, vy) = (load(&others.vx), load(&others.vy));
+        let ahead = (load(&others.dx) * x + load(&others.dy) * y).simd_gt(splat(0.0));
+        let stands = ahead & (vx * vx + vy * vy).simd_lt(slow);
+        if stands.to_bitmask() & lanes_below(others.len - block) != 0 {
+            return true;
+        }
+    }
+    false
 }
 
-/// How much the next one in the way wants past the agent: 1 against it, 0 with it or to the same place; and as much as that one
-/// is opposed itself, where both want the same.
-fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want) -> f32 {
-    let Some(Blocker { index, .. }) = blocker(around, want.along) else { return 0.0 };
-    let (row, towards) = (around.others.row[index], around.others.towards(index));
-    let Some(&slot) = scene.view.agents.slot.get(row as usize) else { return 0.0 };
-    let alike = wish(scene, row).normalize_or_zero().dot(want.along);
-    let squared = towards.length_squared();
+/// How much others ahead want past an agent that is held up: 1 against it, 0 with it or to the same place. And how much those
+/// ahead that want the same are opposed themselves: who is not held up yet believes those that stand, so that a crowd turns before
+/// it is packed.
+fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held: bool) -> f32 {
+    let others = &around.others;
     let aim = |row: usize| scene.intents.aim[row] - ego.position;
-    let both_pass =
-        aim(ego.row).dot(towards) > squared && (aim(row as usize) - towards).dot(-towards) > squared;
-    let against = if both_pass { (1.0 - alike).min(1.0) } else { 0.0 };
-    against.max(scene.memory.get(slot).opposed * alike.max(0.0))
+    let of = |i: usize| {
+        let (row, towards) = (others.row[i], others.towards(i));
+        let Some(&slot) = scene.view.agents.slot.get(row as usize) else { return 0.0 };
+        let ahead = towards.dot(want.along) / towards.length().max(1e-6);
+        if ahead <= 0.0 {
+            return 0.0;
+        }
+        let alike = wish(scene, row).normalize_or_zero().dot(want.along);
+        let squared = towards.length_squared();
+        let both_pass =
+            aim(ego.row).dot(towards) > squared && (aim(row as usize) - towards).dot(-towards) > squared;
+        let against = if both_pass { (1.0 - alike).min(1.0) } else { 0.0 };
+        let most = |part: f32| (2.0 * part).clamp(0.0, 1.0);
+        let stands = (1.0 - 2.0 * others.velocity(i).length() / want.speed).clamp(0.0, 1.0);
+        let (against, told) = if held { (against, 1.0) } else { (0.0, stands) };
+        most(ahead) * against.max(told * scene.memory.get(slot).opposed * most(alike))
+    };
+    (0..others.len).map(of).fold(0.0, f32::max)
 }

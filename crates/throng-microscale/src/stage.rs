@@ -264,7 +264,7 @@ fn perceive<S: Simd, M>(
             let arrived_rate = if headway.on { 0.0 } else { patience.arrived_rate() };
             let mut ego = around.sense(simd, scene, row, reach, arrived_rate);
             if headway.on {
-                headway.turn(scene, around, &mut ego, held_up);
+                headway.turn(simd, scene, around, &mut ego, held_up);
             } else {
                 let opposed = patience.turn(simd, scene, around, &mut ego, reach, held_up.opposed);
                 *held_up = HeldUp { waited: 0.0, opposed };

@@ -23,7 +23,7 @@ use throng_core::world::{Status, View};
 throng_core::params! {
     /// Bodies that would overlap after a step are moved apart; of two, the one behind gives way.
     pub struct Contact("contact") {
-        /// Whether it counts, in the place of `separation`.
+        /// Whether it counts, in the place of `separation`. The papers have nothing like it.
         on: bool = false, "", Limit::from(0.0);
         /// How often every pair is looked at in a step. More lets a dense crowd press less.
         iterations: usize = 50, "", Limit::from(1.0).up_to(200.0);
@@ -290,13 +290,21 @@ fn apart(view: View<'_>, precedence: Precedence<'_>, moves: &Moves, row: usize, 
             precedence.share(view, row, other, direction, reach)
         });
     }
+    let mut struck = false;
     for mover in view.movers {
         let away = at - (mover.position + mover.velocity * view.dt);
-        push(away, agents.radius[row] + mover.radius, Vec2::X, &|_| 1.0);
+        let reach = agents.radius[row] + mover.radius;
+        struck |= away.length_squared() < reach * reach;
+        push(away, reach, Vec2::X, &|_| 1.0);
     }
     let moved = at + if count > TOGETHER { sum * (TOGETHER / count) } else { sum };
-    let walls = view.walls.near(view.position(row));
-    pushed_out(walls, view.position(row), moved, agents.radius[row])
+    let from = view.position(row);
+    // Bodies that overlap already part as fast as they can walk; a scripted body moves them at its own speed.
+    let moved = match struck {
+        true => moved,
+        false => from + at_most(moved - from, (agents.max_speed[row] * view.dt).max(at.distance(from))),
+    };
+    pushed_out(view.walls.near(from), from, moved, agents.radius[row])
 }
 
 /// Who gives way to whom.
