@@ -259,6 +259,9 @@ fn every_parameter_keeps_its_value_and_its_default_is_allowed() {
     keeps_its_values::<throng_microscale::Hrvo>(&mut checked);
     keeps_its_values::<throng_microscale::Orca>(&mut checked);
     keeps_its_values::<throng_microscale::Hybrid>(&mut checked);
+    keeps_its_values::<throng_microscale::CollisionFreeSpeed>(&mut checked);
+    keeps_its_values::<throng_microscale::AnticipationVelocity>(&mut checked);
+    keeps_its_values::<throng_microscale::SocialForce>(&mut checked);
     keeps_its_values::<throng_mesoscale::WorldField>(&mut checked);
     keeps_its_values::<throng_microscale::Patience>(&mut checked);
     keeps_its_values::<throng_microscale::Headway>(&mut checked);
