@@ -67,8 +67,8 @@ impl LocalModel for AnticipationVelocity {
         let wish = ego.preferred.normalize_or_zero();
         let facing = facing(ego.velocity, wish);
         let turned = self.react(ego, wish, facing, self.direction(scene, ego, around, wish, facing));
-        let speed = optimal_speed(wanted, free_ahead(&around.others, turned), self.time_gap);
-        self.along_walls(ego, around.walls.first(), turned) * speed
+        let along = self.along_walls(ego, around.walls.first(), turned);
+        along * optimal_speed(wanted, free_ahead(&around.others, along), self.time_gap)
     }
 }
 
