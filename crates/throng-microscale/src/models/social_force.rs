@@ -12,6 +12,8 @@
 //! Deviations: speeds end at an agent's highest. Others count up to `neighbor_distance` and `max_neighbors`, and not through
 //! walls, where JuPedSim has them push. Friction of walls brakes, as in the paper; in JuPedSim 1.4 it speeds up. Who waits for its
 //! start stands.
+//!
+//! Shortfall: on `footsteps` the velocity that forces add to sways with every step, and an agent walks a seventh too fast.
 
 use crate::LocalModel;
 use crate::around::{Around, Ego, Reach};
