@@ -4,7 +4,7 @@
 use std::f32::consts::LOG2_E;
 
 /// ln 2 in two parts: whole multiples of the first are exact.
-const LN_2: [f32; 2] = [0.693_359_375, -2.121_944_4e-4];
+const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 /// Beyond these the result is no longer a normal number.
 const LOWEST: f32 = -87.0;
 const HIGHEST: f32 = 88.0;
