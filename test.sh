@@ -62,16 +62,16 @@ peers() {
     local python=target/python/bin/python
     if [[ -n ${THRONG_PYTHON:-} ]]; then
         echo "using THRONG_PYTHON"
-    elif "$python" -c 'import pyrvo, pedpy' 2>/dev/null; then
+    elif "$python" -c 'import pyrvo, pedpy, jupedsim' 2>/dev/null; then
         echo "already installed in target/python"
     elif ! python3 -m venv target/python >"$logs/venv" 2>&1; then
         echo "no Python environment, comparisons will be skipped:"
         tail -n 5 "$logs/venv"
-    elif ! "$python" -m pip install --quiet pyrvo pedpy >"$logs/pip" 2>&1; then
-        echo "pip could not install pyrvo and pedpy, comparisons will be skipped:"
+    elif ! "$python" -m pip install --quiet pyrvo pedpy jupedsim >"$logs/pip" 2>&1; then
+        echo "pip could not install pyrvo, pedpy and jupedsim, comparisons will be skipped:"
         tail -n 5 "$logs/pip"
     else
-        echo "installed pyrvo and pedpy in target/python"
+        echo "installed pyrvo, pedpy and jupedsim in target/python"
     fi
 }
 

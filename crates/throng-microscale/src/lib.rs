@@ -1,9 +1,10 @@
-//! Stage 3, WHICH VELOCITY NOW: VO, RVO, HRVO, ORCA and the hybrid model.
+//! Stage 3, WHICH VELOCITY NOW: VO, RVO, HRVO, ORCA, the hybrid model, and models of walkers: speeds by the gap ahead, forces.
 
 mod around;
 mod headway;
 mod models;
 mod patience;
+mod repulsion;
 mod stage;
 mod velocity_obstacle;
 

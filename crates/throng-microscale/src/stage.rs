@@ -28,6 +28,10 @@ pub trait LocalModel: Params {
     fn reads_flow(&self) -> bool {
         false
     }
+    /// Whether its own speed follows the free distance ahead: then what agents do in dense crowds is left to it.
+    fn keeps_distance(&self) -> bool {
+        false
+    }
     /// Chooses a velocity from what is around.
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2;
     /// Works out what is to be told of a choice and was not needed for it.
@@ -226,7 +230,10 @@ fn choose_chunk<M: LocalModel>(
         if rows.have(view.agents.cohort[row]) {
             let ego = perceive(simd, local, scene, row, &reach, around, &mut remembered[i]);
             let held_up = remembered[i];
-            let ask = local.headway.ask(simd, scene, &ego, around, held_up);
+            let ask = match local.model.keeps_distance() {
+                true => Ask::For(ego.preferred),
+                false => local.headway.ask(simd, scene, &ego, around, held_up),
+            };
             let velocity = if let Ask::Nothing(velocity) = ask {
                 velocity
             } else {
@@ -249,9 +256,9 @@ fn choose_chunk<M: LocalModel>(
 ///
 /// A function of its own, by `vectorize`: it is long and the same for all models, so one serves them all.
 #[inline(always)]
-fn perceive<S: Simd, M>(
+fn perceive<S: Simd, M: LocalModel>(
     simd: S,
-    Local { patience, headway, .. }: &Local<M>,
+    Local { model, patience, headway }: &Local<M>,
     scene: Scene<'_>,
     row: usize,
     reach: &Reach,
@@ -263,6 +270,9 @@ fn perceive<S: Simd, M>(
         || {
             let arrived_rate = if headway.on { 0.0 } else { patience.arrived_rate() };
             let mut ego = around.sense(simd, scene, row, reach, arrived_rate);
+            if model.keeps_distance() {
+                return ego;
+            }
             if headway.on {
                 headway.turn(simd, scene, around, &mut ego, held_up);
             } else {

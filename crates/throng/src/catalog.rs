@@ -10,7 +10,8 @@ use throng_macroscale::{DynamicNavmesh, MapField, MultiDomain, Navmesh, Straight
 use throng_macroscale::{Macroscale, MacroscaleModel};
 use throng_mesoscale::{Density, Groups, Mesoscale, MesoscaleModel, WorldField};
 use throng_microscale::{
-    Headway, Hrvo, Hybrid, Local, LocalModel, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo,
+    AnticipationVelocity, CollisionFreeSpeed, Headway, Hrvo, Hybrid, Local, LocalModel, Microscale, Orca,
+    Patience, Rvo, SocialForce, Staged, Unaware, Vo,
 };
 use throng_motion::{AccelerationLimited, Contact, Footsteps, Holonomic, Motion, Separation};
 
@@ -93,6 +94,12 @@ const KAPADIA: &str = "Kapadia et al. 2013, Multi-domain real-time planning in d
 
 const PARK: &str = "Park, Cao, Quek 2012, Large scale crowd simulation using a hybrid agent model";
 
+const TORDEUX: &str = "Tordeux, Chraibi, Seyfried 2015, Collision-free speed model for pedestrian dynamics";
+
+const XU: &str = "Xu, Chraibi, Seyfried 2021, Anticipation in a velocity-based model for pedestrian dynamics";
+
+const HELBING: &str = "Helbing, Farkas, Vicsek 2000, Simulating dynamical features of escape panic";
+
 /// From the values for all agents and those of every cohort.
 type BuildMacroscale = fn(&Settings, &[&Settings]) -> Box<dyn Macroscale>;
 type BuildMesoscale = fn(&Settings, &[&Settings]) -> Box<dyn Mesoscale>;
@@ -172,6 +179,9 @@ fn built_in() -> Vec<Model> {
         microscale_model::<Hrvo>(SNAPE),
         microscale_model::<Orca>(SNAPE),
         microscale_model::<Hybrid>(PARK).with(&[KeepsTogether]),
+        microscale_model::<CollisionFreeSpeed>(TORDEUX),
+        microscale_model::<AnticipationVelocity>(XU),
+        microscale_model::<SocialForce>(HELBING),
         microscale_model::<Unaware>(""),
         motion_model::<Holonomic>(SNAPE),
         motion_model::<AccelerationLimited>(""),

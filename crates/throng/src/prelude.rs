@@ -13,5 +13,8 @@ pub use throng_core::params::{Draw, Params, Value};
 pub use throng_core::world::Status;
 pub use throng_macroscale::{DynamicNavmesh, MapField, MultiDomain, Navmesh, Straight, VisibilityGraph};
 pub use throng_mesoscale::{Density, Groups};
-pub use throng_microscale::{Headway, Hrvo, Hybrid, Orca, Patience, Rvo, Unaware, Vo};
+pub use throng_microscale::{
+    AnticipationVelocity, CollisionFreeSpeed, Headway, Hrvo, Hybrid, Orca, Patience, Rvo, SocialForce,
+    Unaware, Vo,
+};
 pub use throng_motion::{AccelerationLimited, Contact, Footsteps, Holonomic, Separation};

@@ -1,5 +1,7 @@
-//! Beside other systems: RVO2 (PyPI's `pyrvo`) and PedPy, through Python. Where they are not installed a test says so
+//! Beside other systems: RVO2 (PyPI's `pyrvo`), JuPedSim and PedPy, through Python. Where they are not installed a test says so
 //! and counts as skipped, never as passed.
+
+mod jupedsim;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -15,9 +17,15 @@ enum Outcome {
 
 type Test = fn() -> Result<Outcome, String>;
 
-const TESTS: [(&str, Test); 4] = [
+const TESTS: [(&str, Test); 10] = [
     ("orca_agrees_with_rvo2_where_the_crowd_is_sparse", orca_agrees_with_rvo2),
     ("orca_agrees_with_rvo2_in_steps_of_any_length", orca_agrees_in_steps_of_any_length),
+    ("collision_free_speed_agrees_with_jupedsim", jupedsim::collision_free_speed_agrees),
+    ("anticipation_velocity_agrees_with_jupedsim", jupedsim::anticipation_velocity_agrees),
+    ("social_force_agrees_with_jupedsim", jupedsim::social_force_agrees),
+    ("the_flow_of_collision_free_speed_agrees_with_jupedsim", jupedsim::collision_free_flow_agrees),
+    ("the_flow_of_anticipation_velocity_agrees_with_jupedsim", jupedsim::anticipation_flow_agrees),
+    ("the_flow_of_social_force_agrees_with_jupedsim", jupedsim::social_force_flow_agrees),
     ("pedpy_loads_the_sqlite_of_a_run", pedpy_loads_sqlite),
     ("pedpy_loads_the_txt_of_a_run", pedpy_loads_txt),
 ];

@@ -2,11 +2,13 @@
 
 mod cone;
 pub mod double;
+mod exp;
 pub mod overlay;
 mod pendulum;
 mod timed;
 
 pub use cone::{Cone, Line, MOST_CONES, SLACK, each_free};
+pub use exp::exp;
 pub use pendulum::{Pendulum, Swing};
 pub use timed::between;
 

@@ -1,17 +1,23 @@
 //! Local models: one paper, one room.
 
+mod anticipation_velocity;
+mod collision_free_speed;
 mod hrvo;
 mod hybrid;
 mod none;
 mod orca;
 mod rvo;
+mod social_force;
 mod vo;
 
+pub use anticipation_velocity::AnticipationVelocity;
+pub use collision_free_speed::CollisionFreeSpeed;
 pub use hrvo::Hrvo;
 pub use hybrid::{Hybrid, Perception};
 pub use none::Unaware;
 pub use orca::Orca;
 pub use rvo::Rvo;
+pub use social_force::SocialForce;
 pub use vo::Vo;
 
 use crate::stage::{Local, LocalModel, Microscale};
@@ -34,4 +40,4 @@ macro_rules! staged {
     };
 }
 
-staged!(Hrvo, Hybrid, Orca, Rvo, Unaware, Vo);
+staged!(AnticipationVelocity, CollisionFreeSpeed, Hrvo, Hybrid, Orca, Rvo, SocialForce, Unaware, Vo);
