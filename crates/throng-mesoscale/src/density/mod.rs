@@ -8,7 +8,10 @@
 //!   who sets off heads where it wants to.
 //! - An agent does not count itself.
 //! - Ahead is where the agent would like to go. Section 3.2 reads along the present heading, which `along_heading` does; the
-//!   turned looks are along the turned preferred velocity either way, as in figure 4. ALONG
+//!   turned looks are along the turned preferred velocity either way, as in figure 4. Over 10 seeds and without
+//!   additions Circle-300 takes 376 s along the wish and 398 s along the heading, 4-way-2000 578 s and 609 s; on Crossing-600 one
+//!   run in ten does not end along the wish. The wish is the default: one who has turned sees the crowd that it left, and does not
+//!   turn back into it.
 //! - Crowded ahead: turn by 45° to the preferred side. Crowded there too: by 45° to the other side, which is preferred
 //!   from then on (figure 4). Figure 5's loop never ends where all is crowded, and what it leaves behind is another side in
 //!   every step; here the emptier of the two is taken then, and the present one where both are as full.
