@@ -144,7 +144,7 @@ section "peers" peers
 section "tests" tests
 section "page, built" page_build
 section "page" page
-section "papers, short" throng papers snape --quick
+section "papers, short" shown throng papers snape --quick
 section "meso, short" shown throng papers meso --quick
 section "density, short" shown throng papers density --quick
 section "hybrid, short" shown throng papers hybrid --quick

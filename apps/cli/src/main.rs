@@ -1,6 +1,7 @@
 //! The `throng` command.
 
 mod bench;
+mod calibrate;
 mod changes;
 mod commands;
 mod files;

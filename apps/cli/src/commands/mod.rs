@@ -39,6 +39,7 @@ Exit code 0: done. 1: the run or a check fell short. 2: bad input, with the reas
 enum Command {
     Run(Box<run::Args>),
     Sweep(Box<crate::sweep::Args>),
+    Calibrate(Box<crate::calibrate::Args>),
     Check(check::Args),
     Plan(Box<plan::Args>),
     Render(render::Args),
@@ -64,6 +65,7 @@ impl Cli {
             None => demo::run(),
             Some(Command::Run(args)) => run::run(*args),
             Some(Command::Sweep(args)) => crate::sweep::run(*args),
+            Some(Command::Calibrate(args)) => crate::calibrate::run(*args),
             Some(Command::Check(args)) => check::run(args),
             Some(Command::Plan(args)) => plan::run(*args),
             Some(Command::Render(args)) => render::run(args),

@@ -11,6 +11,8 @@ use anyhow::bail;
 use serde::Serialize;
 use std::process::ExitCode;
 use throng::Simulation;
+use throng::preset::Preset;
+use throng::scenario::Overrides;
 
 /// Reproduces a paper's tables.
 #[derive(Debug, clap::Args)]
@@ -109,6 +111,12 @@ fn list(json: bool) -> anyhow::Result<()> {
         crate::output::show(&lines.collect::<String>())?;
     }
     Ok(())
+}
+
+/// Without what the engine adds in dense crowds.
+fn as_the_paper_has_it(mut changes: Overrides) -> Overrides {
+    changes.set.push(("preset".into(), Preset::Paper.name().into()));
+    changes
 }
 
 /// µs per step of two simulations, over the steps that both have: when nearly all have arrived a step costs next to

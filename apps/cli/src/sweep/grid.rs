@@ -1,8 +1,9 @@
 //! The grid: keys with their values, and seeds.
 
 use crate::changes::key_value;
-use anyhow::bail;
-use throng::scenario::Overrides;
+use crate::opening::Text;
+use anyhow::{anyhow, bail};
+use throng::scenario::{Overrides, Scenario};
 
 /// More runs than this in one sweep are a slip, and their list would fill the memory.
 const MOST_RUNS: usize = 1_000_000;
@@ -26,7 +27,8 @@ pub struct Value {
 }
 
 impl Value {
-    fn new(written: &str) -> Value {
+    /// Of what stands on a command line.
+    pub fn new(written: &str) -> Value {
         // What is not TOML is a word, for `--set` too.
         let cell = match written.parse() {
             Ok(toml::Value::String(text)) => text,
@@ -48,12 +50,7 @@ pub fn plain(number: f64) -> String {
 /// Reads `KEY=V1,V2,..`.
 pub fn axis(text: &str) -> Result<Axis, String> {
     let (key, values) = key_value(text).map_err(|_| "it must be KEY=V1,V2,..")?;
-    if words(&key).iter().any(|word| word.is_empty()) {
-        return Err("it must name a key, such as params.orca.time_horizon=2,3".into());
-    }
-    if words(&key) == ["seed"] {
-        return Err("seeds are given with --seeds, such as --seeds 1..10".into());
-    }
+    check_key(&key, "params.orca.time_horizon=2,3")?;
     let values: Vec<Value> = split(&values)?.into_iter().map(Value::new).collect();
     for (index, value) in values.iter().enumerate() {
         if values[..index].iter().any(|other| other.cell == value.cell) {
@@ -63,8 +60,19 @@ pub fn axis(text: &str) -> Result<Axis, String> {
     Ok(Axis { key, values })
 }
 
+/// Makes sure that a key of an option such as `example` is one that can be changed from run to run.
+pub fn check_key(key: &str, example: &str) -> Result<(), String> {
+    if words(key).iter().any(|word| word.is_empty()) {
+        return Err(format!("it must name a key, such as {example}"));
+    }
+    if words(key) == ["seed"] {
+        return Err("seeds are given with --seeds, such as --seeds 1..10".into());
+    }
+    Ok(())
+}
+
 /// A key's steps, as `--set` takes them: `agents[0].count` and `agents.0.count` are one.
-fn words(key: &str) -> Vec<&str> {
+pub fn words(key: &str) -> Vec<&str> {
     key.split(['.', '[']).map(|word| word.trim_end_matches(']').trim()).collect()
 }
 
@@ -141,6 +149,8 @@ fn seed(text: &str) -> Result<u64, String> {
 /// All runs of a sweep.
 #[derive(Debug)]
 pub struct Grid {
+    /// The option that names keys.
+    pub option: &'static str,
     /// The first changes slowest.
     pub axes: Vec<Axis>,
     /// They change fastest.
@@ -159,13 +169,14 @@ pub struct Point<'a> {
 impl Grid {
     /// A grid that does not contradict itself, nor what the command line sets besides.
     pub fn new(axes: Vec<Axis>, seeds: Vec<u64>, set: &Overrides) -> anyhow::Result<Grid> {
-        check_keys(&axes, set)?;
+        let option = "--over";
+        check_keys(option, axes.iter().map(|axis| axis.key.as_str()), set)?;
         let sizes = axes.iter().map(|axis| axis.values.len()).chain([seeds.len()]);
         let runs = sizes.fold(1_usize, usize::saturating_mul);
         if runs > MOST_RUNS {
             bail!("these are more than {MOST_RUNS} runs; give fewer values or seeds, or make several sweeps");
         }
-        Ok(Grid { axes, seeds })
+        Ok(Grid { option, axes, seeds })
     }
 
     /// How many runs there are.
@@ -203,6 +214,19 @@ impl Grid {
         overrides
     }
 
+    /// The scenario of a run.
+    pub fn scenario(&self, text: &Text, point: &Point<'_>, set: &Overrides) -> anyhow::Result<Scenario> {
+        text.scenario(&self.overrides(point, set)).map_err(|error| {
+            let values = self.axes.iter().zip(&point.values);
+            // The engine knows of no other way to set a key.
+            let error = values.fold(error.to_string(), |error, (Axis { key, .. }, value)| {
+                let set = format!("{key}={}", value.written);
+                error.replace(&format!("--set {set}"), &format!("{} {set}", self.option))
+            });
+            anyhow!("{error}\nin the run with {}", self.describe(point))
+        })
+    }
+
     /// `params.orca.time_horizon=2, seed 7`.
     pub fn describe(&self, point: &Point<'_>) -> String {
         let values = self.axes.iter().zip(&point.values);
@@ -211,8 +235,12 @@ impl Grid {
     }
 }
 
-/// Options are applied one after the other, swept keys last. None may wipe out what another wrote.
-fn check_keys(axes: &[Axis], set: &Overrides) -> anyhow::Result<()> {
+/// Options are applied one after the other, those that name `keys` last. None may wipe out what another wrote.
+pub fn check_keys<'a>(
+    option: &str,
+    keys: impl Iterator<Item = &'a str>,
+    set: &'a Overrides,
+) -> anyhow::Result<()> {
     let mut taken: Vec<(String, Vec<&str>)> = Vec::new();
     let named = [
         ("macroscale", "pipeline.macroscale", set.macroscale.is_some()),
@@ -224,14 +252,14 @@ fn check_keys(axes: &[Axis], set: &Overrides) -> anyhow::Result<()> {
     let given = named.into_iter().filter(|(.., given)| *given);
     taken.extend(given.map(|(option, key, _)| (format!("--{option}"), words(key))));
     taken.extend(set.set.iter().map(|(key, _)| (format!("--set {key}"), words(key))));
-    for Axis { key, .. } in axes {
+    for key in keys {
         let path = words(key);
         if let Some((other, _)) = taken.iter().find(|(_, other)| other.starts_with(&path)) {
             bail!(
-                "`{other}` would be without effect, because `--over {key}` sets it too; leave one of them out"
+                "`{other}` would be without effect, because `{option} {key}` sets it too; leave one of them out"
             );
         }
-        taken.push((format!("--over {key}"), path));
+        taken.push((format!("{option} {key}"), path));
     }
     Ok(())
 }

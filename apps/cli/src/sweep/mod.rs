@@ -3,19 +3,19 @@
 //! Runs go side by side, and each on one thread: many short runs make better use of cores than one run on all of them,
 //! and a step of a small crowd is over before a second thread has woken.
 
-mod grid;
+pub mod grid;
 mod parquet;
-mod row;
-mod store;
+pub mod row;
+pub mod store;
 mod table;
-mod workers;
+pub mod workers;
 
 use crate::changes::Changes;
 use crate::progress::Runs;
 use crate::session::Ended;
 use crate::summary::count;
 use crate::{files, interrupt, opening, output};
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use grid::{Axis, Grid, Point, Seeds};
 use row::{Column, Row};
 use std::cell::Cell;
@@ -201,20 +201,11 @@ impl Sweep {
     fn check_run(&self, run: usize) -> anyhow::Result<(u64, Vec<Column>)> {
         let scenario = self.scenario(&self.grid.point(run))?;
         let simulation = Simulation::with_threads(&scenario, 1)?;
-        let report = Report::new(&simulation, &Metrics::default(), Duration::ZERO);
-        Ok((hash(&scenario), row::columns(&report)?))
+        Ok((hash(&scenario), columns_of(&simulation)?))
     }
 
     fn scenario(&self, point: &Point<'_>) -> anyhow::Result<Scenario> {
-        self.text.scenario(&self.grid.overrides(point, &self.set)).map_err(|error| {
-            let values = self.grid.axes.iter().zip(&point.values);
-            // The engine knows of no other way to set a key.
-            let error = values.fold(error.to_string(), |error, (Axis { key, .. }, value)| {
-                let written = &value.written;
-                error.replace(&format!("--set {key}={written}"), &format!("--over {key}={written}"))
-            });
-            anyhow!("{error}\nin the run with {}", self.grid.describe(point))
-        })
+        self.grid.scenario(&self.text, point, &self.set)
     }
 
     /// Rows by run.
@@ -262,19 +253,8 @@ impl Sweep {
                 "a map of the scenario has changed since the sweep began; put it back, or begin anew with --restart"
             );
         }
-        let mut simulation = Simulation::with_threads(&scenario, 1)?;
-        let (begin, mut metrics) = (Instant::now(), Metrics::default());
-        simulation.on_threads(|simulation| {
-            while !simulation.is_done() && !interrupt::requested() && !stop.load(Ordering::Relaxed) {
-                simulation.step();
-                metrics.observe(simulation);
-            }
-        });
-        let report = Report::new(&simulation, &metrics, begin.elapsed());
-        match Ended::of(&simulation) {
-            Ended::Interrupted => Ok(None),
-            ended => row::row(&self.grid, &point, ended == Ended::Arrived, &report).map(Some),
-        }
+        let Some((ended, report)) = to_its_end(&scenario, stop, |_| ())? else { return Ok(None) };
+        row::row(&self.grid.axes, &point, ended == Ended::Arrived, &report).map(Some)
     }
 
     /// What would be run.
@@ -299,6 +279,31 @@ impl Sweep {
             all - there(&rows.of_grid)
         )
     }
+}
+
+/// The columns of the report that a run would give.
+pub fn columns_of(simulation: &Simulation) -> anyhow::Result<Vec<Column>> {
+    row::columns(&Report::new(simulation, &Metrics::default(), Duration::ZERO))
+}
+
+/// Runs a scenario on one thread, and shows every step to `watch`; nothing if it was broken off.
+pub fn to_its_end(
+    scenario: &Scenario,
+    stop: &AtomicBool,
+    mut watch: impl FnMut(&Simulation) + Send,
+) -> anyhow::Result<Option<(Ended, Report)>> {
+    let mut simulation = Simulation::with_threads(scenario, 1)?;
+    let (begin, mut metrics) = (Instant::now(), Metrics::default());
+    simulation.on_threads(|simulation| {
+        while !simulation.is_done() && !interrupt::requested() && !stop.load(Ordering::Relaxed) {
+            simulation.step();
+            metrics.observe(simulation);
+            watch(simulation);
+        }
+    });
+    let ended = Ended::of(&simulation);
+    let report = Report::new(&simulation, &metrics, begin.elapsed());
+    Ok((ended != Ended::Interrupted).then_some((ended, report)))
 }
 
 /// Tells one scenario from another within this process.

@@ -1,6 +1,6 @@
 //! A row of the file: what was swept, how the run ended, and its report.
 
-use super::grid::{Axis, Grid, Point};
+use super::grid::{Axis, Point};
 use anyhow::bail;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -37,11 +37,9 @@ const SEED: &str = "seed";
 const FINISHED: &str = "finished";
 
 /// A row of a run that is over.
-pub fn row(grid: &Grid, point: &Point<'_>, finished: bool, report: &Report) -> anyhow::Result<Row> {
+pub fn row(axes: &[Axis], point: &Point<'_>, finished: bool, report: &Report) -> anyhow::Result<Row> {
     let mut row: Row = figures(report)?.into_iter().map(|(name, value)| (name, cell(&value))).collect();
-    row.extend(
-        grid.axes.iter().zip(&point.values).map(|(axis, value)| (axis.key.clone(), value.cell.clone())),
-    );
+    row.extend(axes.iter().zip(&point.values).map(|(axis, value)| (axis.key.clone(), value.cell.clone())));
     row.insert(SEED.into(), point.seed.to_string());
     row.insert(FINISHED.into(), finished.to_string());
     Ok(row)
@@ -65,7 +63,12 @@ pub fn finished(row: &Row) -> bool {
 
 /// How long the run lasted, s.
 pub fn simulated_s(row: &Row) -> Option<f64> {
-    row.get("simulated_s")?.parse().ok()
+    number(row, "simulated_s")
+}
+
+/// A figure; nothing where the run has none.
+pub fn number(row: &Row, name: &str) -> Option<f64> {
+    row.get(name)?.parse().ok()
 }
 
 /// The columns of a report, in its order. Whose values are not known yet are numbers.
@@ -115,16 +118,19 @@ fn figures(report: &Report) -> anyhow::Result<Vec<(String, Value)>> {
     let text = serde_json::to_string(report)?;
     let fields = (&mut serde_json::Deserializer::from_str(&text)).deserialize_map(InOrder)?;
     let mut figures = Vec::new();
-    for (name, value) in fields {
-        match value {
-            Value::Object(nested) => {
-                figures.extend(nested.into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
-            }
-            value if name != SEED => figures.push((name, value)),
-            _ => {}
-        }
+    for (name, value) in fields.into_iter().filter(|(name, _)| name != SEED) {
+        flatten(name, value, &mut figures);
     }
     Ok(figures)
+}
+
+fn flatten(name: String, value: Value, figures: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(nested) => {
+            nested.into_iter().for_each(|(key, value)| flatten(format!("{name}.{key}"), value, figures));
+        }
+        value => figures.push((name, value)),
+    }
 }
 
 /// A map's entries as they stand: `serde_json`'s own would sort them, and a report reads better as it was written.

@@ -6,6 +6,9 @@
 //! - Who belongs together is the same for all who judge alike, so it is worked out once a step and not once an agent
 //!   (`cluster`). An agent perceives what of it lies within its own distance and is not hidden by a wall, and never
 //!   itself; where only a part of a group is left, that part is clustered again (`sight`).
+//! - Distance and thresholds are each agent's own where they are drawn. Clusters are then those of the widest thresholds that an
+//!   agent of the cohort may have drawn, and are taken apart by the own ones of the agent that looks, which is what the paper's
+//!   definition gives. Only whom an agent walks with goes by the widest.
 //! - An agent does not walk around those it walks with. It walks with the group that it is linked to if it would like to
 //!   go as the others in it go: a group that carries it along against its will is walked around.
 //! - It stands among a group's members (they cover more than half a turn): the group is left to the microscale.
@@ -40,20 +43,21 @@ use throng_core::geom::at_most;
 use throng_core::handover::Intents;
 use throng_core::memory::{Change, Memory, Remember, Remembered, mix};
 use throng_core::parallel::for_chunks;
+use throng_core::params::Draw;
 use throng_core::world::{Status, View};
 use together::Mates;
 
 throng_core::params! {
     /// Others who move alike are perceived as groups and walked around.
     pub struct Groups("groups") {
-        /// Others further away than this are not perceived.
-        neighbor_distance: f32 = 15.0, "m", Limit::above(0.0).up_to(1000.0);
+        /// Others further away than this are not perceived; each agent may draw its own.
+        neighbor_distance: Draw = Draw::Fixed(15.0), "m", Limit::above(0.0).up_to(1000.0);
         /// At most this many groups are perceived, the nearest ones.
         max_groups: usize = 12, "", Limit::from(1.0).up_to(64.0);
-        /// Two who are closer than this to one another may belong together.
-        member_distance: f32 = 2.0, "m", Limit::above(0.0).up_to(100.0);
-        /// Two whose velocities differ by less than this may belong together.
-        velocity_difference: f32 = 0.6, "m/s", Limit::above(0.0).up_to(100.0);
+        /// Two who are closer than this to one another may belong together; each agent that looks may draw its own.
+        member_distance: Draw = Draw::Fixed(2.0), "m", Limit::above(0.0).up_to(100.0);
+        /// Two whose velocities differ by less than this may belong together; each agent that looks may draw its own.
+        velocity_difference: Draw = Draw::Fixed(0.6), "m/s", Limit::above(0.0).up_to(100.0);
         /// How long an agent keeps to what it decided before it looks again.
         attention: f32 = 1.0, "s", Limit::from(0.0).up_to(60.0);
         /// Groups that are reached later than this do not count.
@@ -67,9 +71,31 @@ impl Groups {
         view.step.is_multiple_of((self.attention / view.dt).round().max(1.0) as u64)
     }
 
-    fn relation(&self) -> Relation {
-        Relation { distance: self.member_distance, velocity: self.velocity_difference }
+    /// By what its agents may find others to belong together: whatever one of them has drawn, it joins no others.
+    fn widest(&self) -> Relation {
+        let high = |draw: Draw| draw.high() as f32;
+        Relation { distance: high(self.member_distance), velocity: high(self.velocity_difference) }
     }
+
+    /// What an agent has drawn for itself.
+    #[inline(always)]
+    fn own(&self, view: View<'_>, row: usize) -> Own {
+        let drawn = |draw: Draw, parameter| draw.of(view.seed, view.agents.id[row], parameter);
+        Own {
+            neighbor_distance: drawn(self.neighbor_distance, 5),
+            relation: Relation {
+                distance: drawn(self.member_distance, 6),
+                velocity: drawn(self.velocity_difference, 7),
+            },
+        }
+    }
+}
+
+/// The values of one agent: the paper's n and its two ε.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Own {
+    neighbor_distance: f32,
+    relation: Relation,
 }
 
 /// The model at work: who judges how, and what all share of it.
@@ -123,9 +149,9 @@ impl Perception {
         let mut relations: Vec<Relation> = Vec::new();
         let mut kind = Vec::new();
         for groups in &params {
-            let place = relations.iter().position(|&relation| relation == groups.relation());
+            let place = relations.iter().position(|&relation| relation == groups.widest());
             kind.push(place.unwrap_or_else(|| {
-                relations.push(groups.relation());
+                relations.push(groups.widest());
                 relations.len() - 1
             }));
         }
@@ -139,8 +165,9 @@ impl Perception {
     fn cluster(&mut self, view: View<'_>) {
         for (index, (clustering, nearby_groups)) in self.clusterings.iter_mut().enumerate() {
             let looks = |&cohort: &usize| self.kind[cohort] == index && self.due[cohort];
-            let ranges =
-                (0..self.due.len()).filter(looks).map(|cohort| self.params[cohort].neighbor_distance);
+            let ranges = (0..self.due.len())
+                .filter(looks)
+                .map(|cohort| self.params[cohort].neighbor_distance.high() as f32);
             if let Some(range) = ranges.reduce(f32::max) {
                 // Mates look from their middle, which may be as far again from where the outermost of them are.
                 let together = view.cohorts.iter().any(|cohort| cohort.together);
@@ -152,13 +179,14 @@ impl Perception {
 
     /// How far the model that looks furthest does, m.
     fn furthest(&self) -> f32 {
-        self.params.iter().map(|params| params.neighbor_distance).fold(0.0, f32::max)
+        self.params.iter().map(|params| params.neighbor_distance.high() as f32).fold(0.0, f32::max)
     }
 
     fn scene<'a>(&'a self, view: View<'a>, row: usize) -> Scene<'a> {
         let cohort = view.agents.cohort[row] as usize;
         let (clustering, nearby_groups) = &self.clusterings[self.kind[cohort]];
-        Scene { view, clustering, nearby_groups, params: &self.params[cohort], memory: &self.memory }
+        let params = &self.params[cohort];
+        Scene { view, clustering, nearby_groups, params, own: params.own(view, row), memory: &self.memory }
     }
 
     /// What one agent would make of what it wants now.

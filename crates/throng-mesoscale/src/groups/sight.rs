@@ -2,7 +2,8 @@
 //!
 //! A group that lies within its distance as a whole is taken as it is. Of others the members that are seen are clustered
 //! again, along the links that are known already: what joined them may be out of sight. Either costs what lies within the
-//! distance, however large a group is.
+//! distance, however large a group is. The same is done where the agent's own thresholds are narrower than those that groups
+//! were found by.
 //!
 //! Deviations, for groups of more than [`MANY`], which in a dense crowd are whole streams of people. An agent that has members
 //! on all sides, close by and joined to one another, stands among that group, and looks no further at where it goes on.
@@ -11,7 +12,7 @@
 
 use super::cluster::{Clustering, Group, NONE};
 use super::nearby_groups::NearbyGroups;
-use super::{Detour, Groups};
+use super::{Detour, Groups, Own};
 use crate::PerceivedGroup;
 use fearless_simd::{Level, Simd, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
@@ -52,9 +53,9 @@ pub struct Looker<'a> {
 
 impl Looker<'_> {
     /// How far its middle perceives, m: as far as its outermost do.
-    fn distance(&self, params: &Groups) -> f32 {
-        let aside = if self.mates.is_some() { self.radius.min(params.neighbor_distance) } else { 0.0 };
-        params.neighbor_distance + aside
+    fn distance(&self, own: &Own) -> f32 {
+        let aside = if self.mates.is_some() { self.radius.min(own.neighbor_distance) } else { 0.0 };
+        own.neighbor_distance + aside
     }
 
     /// Whether a row counts as the looker itself: no agent walks around itself or its mates.
@@ -138,6 +139,8 @@ pub struct Scene<'a> {
     pub clustering: &'a Clustering,
     pub nearby_groups: &'a NearbyGroups,
     pub params: &'a Groups,
+    /// Of the one who looks.
+    pub own: Own,
     pub memory: &'a Memory<Detour>,
 }
 
@@ -146,7 +149,7 @@ impl Scene<'_> {
     pub fn is_on_course(&self, looker: &Looker<'_>) -> bool {
         self.nearby_groups.near(looker.position).iter().any(|&number| {
             let group = &self.clustering.groups[number as usize];
-            let near = looker.distance(self.params) + group.spread;
+            let near = looker.distance(&self.own) + group.spread;
             number != looker.with
                 && group.center.distance_squared(looker.position) < near * near
                 && looker.is_on_course(group, self.params)
@@ -163,7 +166,7 @@ impl Scene<'_> {
         }
         let count = group.count as f32;
         let others = (group.velocity * count - self.view.velocity(row)) / (count - 1.0);
-        let alike = others.distance_squared(preferred) < self.params.velocity_difference.powi(2);
+        let alike = others.distance_squared(preferred) < self.own.relation.velocity.powi(2);
         if alike { number } else { NONE }
     }
 }
@@ -195,13 +198,13 @@ impl Sight {
 
     /// The groups that can be perceived, but for the one that the agent walks with; of too many, those that reach closest.
     fn find_nearest(&mut self, scene: Scene<'_>, looker: &Looker<'_>) {
-        let Scene { clustering, nearby_groups, params, .. } = scene;
+        let Scene { clustering, nearby_groups, params, own, .. } = scene;
         self.nearest.clear();
         for &number in nearby_groups.near(looker.position) {
             let group = &clustering.groups[number as usize];
             let distance = group.center.distance(looker.position) - group.spread;
             let is_mates = looker.mates.is_some() && looker.mates == group.cohort;
-            if distance < looker.distance(params) && number != looker.with && !is_mates {
+            if distance < looker.distance(&own) && number != looker.with && !is_mates {
                 let on_course = looker.is_on_course(group, params);
                 self.nearest.push(Candidate { distance, number, on_course });
             }
@@ -216,7 +219,7 @@ impl Sight {
 
     /// Adds what is seen of one group: all of it, or the parts that it falls into.
     fn see(&mut self, scene: Scene<'_>, looker: &Looker<'_>, number: u32) {
-        let Scene { view, clustering, params, .. } = scene;
+        let Scene { view, clustering, own, .. } = scene;
         let group = &clustering.groups[number as usize];
         self.find_screens(view, looker.position, group);
         let furthest = group.center.distance(looker.position) + group.spread;
@@ -225,15 +228,16 @@ impl Sight {
             Some(_) => group.cohort.is_some(),
         };
         if of_others
-            && furthest < looker.distance(params) * 0.9999
+            && own.relation == clustering.relation
+            && furthest < looker.distance(&own) * 0.9999
             && self.screens.is_empty()
             && !has_many(view)
         {
             return self.see_whole(scene, group, looker);
         }
-        let mut range = looker.distance(params);
+        let mut range = looker.distance(&own);
         if group.count > MANY && group.center.distance(looker.position) < group.reach + looker.radius {
-            let close = (CLOSE * params.member_distance + looker.radius).min(range);
+            let close = (CLOSE * own.relation.distance + looker.radius).min(range);
             // Mostly the nearest few are on all sides already.
             for part in [0.6, 1.0] {
                 self.find_visible(scene, group, looker, part * close);
@@ -333,8 +337,9 @@ impl Sight {
 
     /// The next two or more who are joined among those that are seen; their rows are added to `rows`.
     fn next_part(&mut self, scene: Scene<'_>, next: &mut usize) -> Option<Range<usize>> {
-        let Scene { view, clustering, .. } = scene;
+        let Scene { view, clustering, own, .. } = scene;
         let Sight { rows, visible, waiting, look, .. } = self;
+        let as_all_judge = own.relation == clustering.relation;
         let first = rows.len();
         while let Some(&row) = visible.get(*next) {
             *next += 1;
@@ -347,11 +352,11 @@ impl Sight {
             while let Some(&row) = rows.get(member) {
                 member += 1;
                 let (candidates, known) = match clustering.linked(row) {
-                    Some(linked) => (linked, true),
+                    Some(linked) => (linked, as_all_judge),
                     None => (&visible[*next..], false),
                 };
                 for &other in candidates {
-                    let is_linked = || known || clustering.relation.holds(view, row as usize, other as usize);
+                    let is_linked = || known || own.relation.holds(view, row as usize, other as usize);
                     if waiting[other as usize] == *look && is_linked() {
                         waiting[other as usize] = 0;
                         rows.push(other);

@@ -1,14 +1,16 @@
 //! Groups and adapted velocities against slow and plain answers.
 
+use super::cluster::Relation;
 use super::cluster::{Clustering, NONE};
 use super::sight::{CLOSE, MANY};
-use super::{Detour, Groups, Perception, choice};
+use super::{Detour, Groups, Own, Perception, choice};
 use crate::{Mesoscale, PerceivedGroup};
 use glam::{DVec2, Vec2};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use throng_core::geom::{Cone, at_most};
 use throng_core::handover::Intents;
+use throng_core::params::Draw;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::{Agent, Cohort, Status, World};
 
@@ -77,26 +79,33 @@ type Partition = BTreeSet<BTreeSet<u32>>;
 struct Oracle<'a> {
     all: &'a [(Vec2, Vec2)],
     walls: &'a [Wall],
-    params: Groups,
+    own: Own,
+    /// What others of the cohort may have drawn.
+    widest: Relation,
 }
 
-impl Oracle<'_> {
+impl<'a> Oracle<'a> {
     fn sees(&self, a: Vec2, b: Vec2) -> bool {
         !self.walls.iter().any(|wall| wall.blocks(a, b))
     }
 
-    fn related(&self, a: u32, b: u32) -> bool {
+    fn of(all: &'a [(Vec2, Vec2)], walls: &'a [Wall], own: Own, params: Groups) -> Oracle<'a> {
+        Oracle { all, walls, own, widest: params.widest() }
+    }
+
+    fn related(&self, a: u32, b: u32, relation: Relation) -> bool {
         let ((at, moves), (other, its)) = (self.all[a as usize], self.all[b as usize]);
-        at.distance_squared(other) < self.params.member_distance.powi(2)
-            && moves.distance_squared(its) < self.params.velocity_difference.powi(2)
+        at.distance_squared(other) < relation.distance.powi(2)
+            && moves.distance_squared(its) < relation.velocity.powi(2)
             && self.sees(at, other)
     }
 
     /// The transitive closure by its definition: join whatever two are related, until nothing changes.
-    fn closure(&self, among: impl Iterator<Item = u32>) -> Partition {
+    fn closure(&self, among: impl Iterator<Item = u32>, relation: Relation) -> Partition {
         let mut groups: Vec<BTreeSet<u32>> = Vec::new();
         for one in among {
-            let touches = |group: &BTreeSet<u32>| group.iter().any(|&other| self.related(one, other));
+            let touches =
+                |group: &BTreeSet<u32>| group.iter().any(|&other| self.related(one, other, relation));
             let (touched, mut rest): (Vec<_>, Vec<_>) = groups.into_iter().partition(touches);
             rest.push(touched.into_iter().flatten().chain([one]).collect());
             groups = rest;
@@ -119,11 +128,11 @@ impl Oracle<'_> {
 
     /// The one group that an agent walks with: it belongs to it, and wants to go as the others in it go.
     fn walks_with(&self, who: u32, preferred: Vec2) -> BTreeSet<u32> {
-        let own = self.closure(self.all()).into_iter().find(|group| group.contains(&who));
+        let own = self.closure(self.all(), self.widest).into_iter().find(|group| group.contains(&who));
         own.filter(|group| {
             let others = group.iter().filter(|&&other| other != who).map(|&other| self.all[other as usize].1);
             let mean = others.sum::<Vec2>() / (group.len() as f32 - 1.0);
-            mean.distance(preferred) < self.params.velocity_difference
+            mean.distance(preferred) < self.own.relation.velocity
         })
         .unwrap_or_default()
     }
@@ -131,13 +140,13 @@ impl Oracle<'_> {
     /// How much of a large group an agent looks at: nothing if it stands in the middle of it, and only as far as about
     /// [`MANY`] reach if they are as dense as close by.
     fn looks_as_far(&self, who: u32, group: &BTreeSet<u32>, spare: f32) -> f32 {
-        let furthest = self.params.neighbor_distance;
-        let close = (CLOSE * self.params.member_distance + RADIUS).min(furthest);
+        let furthest = self.own.neighbor_distance;
+        let close = (CLOSE * self.own.relation.distance + RADIUS).min(furthest);
         let near: BTreeSet<u32> = self.visible(who, close).filter(|other| group.contains(other)).collect();
         let among = |part: &BTreeSet<u32>| self.span(who, part, spare).is_none();
         if group.len() <= MANY as usize || near.is_empty() {
             furthest
-        } else if self.closure(near.iter().copied()).iter().any(among) {
+        } else if self.closure(near.iter().copied(), self.own.relation).iter().any(among) {
             0.0
         } else {
             furthest.min(close * (MANY as f32 / near.len() as f32).sqrt())
@@ -152,12 +161,12 @@ impl Oracle<'_> {
     /// The same, if half a turn is so much more.
     fn perceives_with(&self, who: u32, preferred: Vec2, spare: f32) -> Partition {
         let with = self.walks_with(who, preferred);
-        let others = self.closure(self.all()).into_iter().filter(|group| *group != with);
+        let others = self.closure(self.all(), self.widest).into_iter().filter(|group| *group != with);
         let seen = others.flat_map(|group| {
             let visible: Vec<u32> = self.visible(who, self.looks_as_far(who, &group, spare)).collect();
             visible.into_iter().filter(move |other| group.contains(other))
         });
-        self.closure(seen)
+        self.closure(seen, self.own.relation)
     }
 
     /// The right and the left edge of what a group covers, as angles; none where it is more than half a turn and `spare`.
@@ -181,9 +190,26 @@ impl Oracle<'_> {
     }
 }
 
+fn fixed(number: f32) -> Draw {
+    Draw::Fixed(number.into())
+}
+
+fn up_to(most: f32) -> Draw {
+    Draw::Uniform { low: 0.4 * f64::from(most), high: most.into() }
+}
+
+/// What an agent has drawn.
+fn own(world: &World, who: u32, params: Groups) -> Own {
+    params.own(world.view(), row_of(world, who))
+}
+
+fn row_of(world: &World, who: u32) -> usize {
+    world.agents.id.iter().position(|&id| id == who).unwrap()
+}
+
 /// What a member perceives when it wants to move so.
 fn perceived_groups(world: &World, who: u32, preferred: Vec2, params: Groups) -> Vec<PerceivedGroup> {
-    let row = world.agents.id.iter().position(|&id| id == who).unwrap();
+    let row = row_of(world, who);
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
     (intents.vx[row], intents.vy[row]) = preferred.into();
@@ -201,16 +227,20 @@ proptest! {
     fn clusters_are_the_transitive_closure(
         all in crowd(120), walls in walls(), member_distance in 0.5f32..4.0, velocity_difference in 0.1f32..2.0,
     ) {
-        let params = Groups { member_distance, velocity_difference, ..Groups::default() };
+        let params = Groups {
+            member_distance: fixed(member_distance),
+            velocity_difference: fixed(velocity_difference),
+            ..Groups::default()
+        };
         let mut world = world(&all);
         world.set_walls(Walls::new(walls.clone(), 5.0));
-        let mut clustering = Clustering::new(params.relation());
+        let mut clustering = Clustering::new(params.widest());
         clustering.run(world.view());
         let id = |row: &u32| world.agents.id[*row as usize];
         let found: Partition =
             clustering.groups.iter().map(|group| clustering.members_of(group).iter().map(id).collect()).collect();
-        let oracle = Oracle { all: &all, walls: &walls, params };
-        prop_assert_eq!(found, oracle.closure(oracle.all()));
+        let oracle = Oracle::of(&all, &walls, own(&world, 0, params), params);
+        prop_assert_eq!(found, oracle.closure(oracle.all(), oracle.widest));
         let grouped = clustering.group_of.iter().filter(|&&group| group != NONE).count();
         prop_assert_eq!(grouped, clustering.members.len());
     }
@@ -220,15 +250,23 @@ proptest! {
     #[test]
     fn an_agent_perceives_the_closure_of_its_neighbourhood(
         all in crowd(80), walls in walls(), who in 0usize..80, neighbor_distance in 2.0f32..20.0,
-        member_distance in 0.5f32..4.0, heading in 0.0f32..6.3,
+        member_distance in 0.5f32..4.0, heading in 0.0f32..6.3, drawn in proptest::bool::ANY,
     ) {
         let who = (who % all.len()) as u32;
-        let params = Groups { neighbor_distance, member_distance, max_groups: 64, ..Groups::default() };
+        // All alike, or each with its own.
+        let number = |most: f32| if drawn { up_to(most) } else { fixed(most) };
+        let params = Groups {
+            neighbor_distance: number(neighbor_distance),
+            member_distance: number(member_distance),
+            velocity_difference: number(0.6),
+            max_groups: 64,
+            ..Groups::default()
+        };
         let mut world = world(&all);
         world.set_walls(Walls::new(walls.clone(), 5.0));
         let preferred = Vec2::from_angle(heading);
         let perceived = perceived_groups(&world, who, preferred, params);
-        let oracle = Oracle { all: &all, walls: &walls, params };
+        let oracle = Oracle::of(&all, &walls, own(&world, who, params), params);
         prop_assert_eq!(partition(&perceived), oracle.perceives(who, preferred));
         for group in perceived {
             let members: BTreeSet<u32> = group.members.iter().copied().collect();
@@ -252,11 +290,11 @@ proptest! {
         let velocity = |i: usize| if i.is_multiple_of(3) { -AHEAD } else { AHEAD };
         let all: Vec<(Vec2, Vec2)> =
             places.into_iter().enumerate().map(|(i, place)| (place.into(), velocity(i))).collect();
-        let params = Groups { neighbor_distance, max_groups: 64, ..Groups::default() };
+        let params = Groups { neighbor_distance: fixed(neighbor_distance), max_groups: 64, ..Groups::default() };
         let mut world = world(&all);
         world.set_walls(Walls::new(walls.clone(), 5.0));
         let (who, preferred) = (who as u32, 1.3 * Vec2::from_angle(heading));
-        let oracle = Oracle { all: &all, walls: &walls, params };
+        let oracle = Oracle::of(&all, &walls, own(&world, who, params), params);
         let perceived = oracle.perceives_with(who, preferred, 2e-3);
         // An agent that touches another has exactly half a turn covered, and rounding decides.
         prop_assume!(perceived == oracle.perceives_with(who, preferred, -2e-3));
@@ -272,7 +310,7 @@ proptest! {
             all.iter().map(|&(distance, angle)| (Vec2::from_angle(angle) * distance, velocity)).collect();
         places.push((Vec2::ZERO, Vec2::new(-1.3, 0.0)));
         let world = world(&places);
-        let params = Groups { member_distance: 50.0, ..Groups::default() };
+        let params = Groups { member_distance: fixed(50.0), ..Groups::default() };
         let perceived = perceived_groups(&world, all.len() as u32, AHEAD, params);
         prop_assert_eq!(perceived.len(), 1);
         prop_assert_eq!(perceived[0].members.len(), all.len());
@@ -328,7 +366,7 @@ fn adapted(world: &World, who: u32, preferred: Vec2) -> Vec2 {
 fn adapted_from(world: &World, who: u32, preferred: Vec2, detour: Detour) -> Vec2 {
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
-    let row = world.agents.id.iter().position(|&id| id == who).unwrap();
+    let row = row_of(world, who);
     (intents.vx[row], intents.vy[row]) = preferred.into();
     let mut perception = Perception::new(vec![Groups::default()]);
     *perception.memory.get_mut(world.agents.slot[row]) = detour;
@@ -395,7 +433,7 @@ fn a_group_that_moves_along_is_followed_and_a_slow_one_is_passed() {
 fn a_goal_before_or_within_a_group_is_walked_to() {
     for (goal, straight) in [(2.0, true), (7.0, true), (8.4, true), (20.0, false)] {
         let (mut world, who) = with_walker(block(Vec2::new(8.0, 0.0), 4, 4, Vec2::ZERO));
-        let row = world.agents.id.iter().position(|&id| id == who).unwrap();
+        let row = row_of(&world, who);
         (world.agents.goal_x[row], world.agents.goal_y[row]) = (goal, 0.0);
         assert_eq!(adapted(&world, who, AHEAD) == AHEAD, straight, "goal at {goal} m");
     }
@@ -456,7 +494,7 @@ fn a_group_that_carries_an_agent_along_is_still_walked_around() {
 #[test]
 fn between_two_who_belong_together_an_agent_stands_among_them() {
     let pair = [(Vec2::new(1.2, 0.0), Vec2::ZERO), (Vec2::new(-1.2, 0.01), Vec2::ZERO), (Vec2::ZERO, AHEAD)];
-    let params = Groups { member_distance: 3.0, ..Groups::default() };
+    let params = Groups { member_distance: fixed(3.0), ..Groups::default() };
     let perceived = perceived_groups(&world(&pair), 2, AHEAD, params);
     assert_eq!((perceived.len(), perceived[0].cone), (1, None));
 }
@@ -482,21 +520,21 @@ fn of_a_group_that_spans_a_wall_only_the_part_in_sight_counts() {
 #[test]
 fn a_crowd_in_which_all_are_linked_is_one_group() {
     let all: Vec<(Vec2, Vec2)> = block(Vec2::ZERO, 40, 40, AHEAD);
-    let params = Groups { member_distance: 30.0, ..Groups::default() };
+    let params = Groups { member_distance: fixed(30.0), ..Groups::default() };
     let world = world(&all);
-    let mut clustering = Clustering::new(params.relation());
+    let mut clustering = Clustering::new(params.widest());
     clustering.run(world.view());
     assert_eq!((clustering.groups.len(), clustering.members.len()), (1, 1600));
     assert_eq!(clustering.linked(0), None);
     let corner = all.iter().position(|&(at, _)| at == Vec2::splat(-19.5)).unwrap() as u32;
     let perceived = perceived_groups(&world, corner, Vec2::Y, params);
-    let oracle = Oracle { all: &all, walls: &[], params };
+    let oracle = Oracle::of(&all, &[], own(&world, corner, params), params);
     assert_eq!(partition(&perceived), oracle.perceives(corner, Vec2::Y));
 }
 
 /// The detour of the walker after a look, and what it makes of another wish some steps later.
 fn looks_and_goes_on(world: &mut World, who: u32, preferred: Vec2, later: Vec2) -> [Vec2; 2] {
-    let row = world.agents.id.iter().position(|&id| id == who).unwrap();
+    let row = row_of(world, who);
     let mut intents = Intents::default();
     intents.resize(world.agents.len());
     let mut perception = Perception::new(vec![Groups::default()]);
@@ -534,7 +572,7 @@ fn a_detour_of_somebody_slow_does_not_make_it_fast() {
 #[test]
 fn every_cohort_looks_as_often_as_it_says() {
     let (mut world, who) = with_walker(block(Vec2::new(6.0, 0.3), 3, 3, -AHEAD));
-    let row = world.agents.id.iter().position(|&id| id == who).unwrap();
+    let row = row_of(&world, who);
     world.cohorts.push(Cohort { goal_radius: 0.3, ..Cohort::default() });
     world.agents.cohort[row] = 1;
     for (attention, looks) in [(0.5, true), (1.0, false)] {

@@ -110,7 +110,7 @@ pub fn looker<'a>(
     wanted: Wanted<'_>,
     mates: &'a mut Mates,
 ) -> Looker<'a> {
-    mates.find(scene.view, row[0] as usize, scene.params.neighbor_distance);
+    mates.find(scene.view, row[0] as usize, scene.own.neighbor_distance);
     as_one(scene, row, wanted, mates, &mates.body(scene.view, wanted))
 }
 
@@ -153,7 +153,7 @@ fn kept_side(body: &Body) -> f32 {
 /// The preferred velocity and the side of an agent that walks with mates.
 pub fn adapt(scene: Scene<'_>, row: usize, wanted: Wanted<'_>, work: &mut Work) -> (Vec2, f32) {
     let preferred = wants(wanted, row);
-    work.mates.find(scene.view, row, scene.params.neighbor_distance);
+    work.mates.find(scene.view, row, scene.own.neighbor_distance);
     let body = work.mates.body(scene.view, wanted);
     let own = [row as u32];
     let looker = as_one(scene, &own, wanted, &work.mates, &body);
