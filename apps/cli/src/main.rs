@@ -14,6 +14,7 @@ mod session;
 mod statistics;
 mod summary;
 mod sweep;
+mod validate;
 mod watch;
 
 use clap::Parser;

@@ -59,6 +59,8 @@ const FILES: &[(&str, &str)] = files! {
     "papers/multi-domain-four-way"
     "papers/multi-domain-goals"
     "papers/multi-domain-stepping-stones"
+    "validation/recorded-door"
+    "validation/recorded-corridor"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

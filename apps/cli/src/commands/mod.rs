@@ -47,6 +47,7 @@ enum Command {
     Schema(schema::Args),
     /// Reproduces a paper's tables, theirs and ours side by side
     Papers(crate::papers::Args),
+    Validate(Box<crate::validate::Args>),
     /// Throughput as agents grow, beside installed peers
     Bench(crate::bench::Args),
 }
@@ -71,6 +72,7 @@ impl Cli {
             Some(Command::List(args)) => list::run(args),
             Some(Command::Schema(args)) => schema::run(args),
             Some(Command::Papers(args)) => crate::papers::run(args),
+            Some(Command::Validate(args)) => crate::validate::run(*args),
             Some(Command::Bench(args)) => crate::bench::run(args),
         }
     }

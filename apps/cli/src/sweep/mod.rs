@@ -8,7 +8,7 @@ mod parquet;
 mod row;
 mod store;
 mod table;
-mod workers;
+pub mod workers;
 
 use crate::changes::Changes;
 use crate::progress::Runs;

@@ -1,0 +1,5 @@
+//! Figures of a page.
+
+/// A figure.
+#[derive(Clone, Debug, Default)]
+pub struct Figure {}
