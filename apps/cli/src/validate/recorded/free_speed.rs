@@ -38,7 +38,7 @@ impl FreeSpeed {
     /// One person's, drawn.
     pub fn draw(&self, seed: u64, person: u32) -> f64 {
         let mut stream = rng::stream(seed, person, 0, Purpose::PreferredSpeed);
-        (self.mean + self.deviation * stream.normal()).clamp(LIMITS[0], LIMITS[1])
+        stream.normal(self.mean, self.deviation).clamp(LIMITS[0], LIMITS[1])
     }
 }
 
