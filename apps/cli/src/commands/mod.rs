@@ -3,6 +3,7 @@
 mod check;
 mod demo;
 mod list;
+mod measure;
 mod plan;
 mod render;
 mod run;
@@ -42,6 +43,7 @@ enum Command {
     Check(check::Args),
     Plan(Box<plan::Args>),
     Render(render::Args),
+    Measure(Box<measure::Args>),
     View(view::Args),
     List(list::Args),
     Schema(schema::Args),
@@ -68,6 +70,7 @@ impl Cli {
             Some(Command::Check(args)) => check::run(args),
             Some(Command::Plan(args)) => plan::run(*args),
             Some(Command::Render(args)) => render::run(args),
+            Some(Command::Measure(args)) => measure::run(*args),
             Some(Command::View(args)) => view::run(args),
             Some(Command::List(args)) => list::run(args),
             Some(Command::Schema(args)) => schema::run(args),

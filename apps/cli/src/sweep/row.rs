@@ -115,16 +115,21 @@ fn figures(report: &Report) -> anyhow::Result<Vec<(String, Value)>> {
     let text = serde_json::to_string(report)?;
     let fields = (&mut serde_json::Deserializer::from_str(&text)).deserialize_map(InOrder)?;
     let mut figures = Vec::new();
-    for (name, value) in fields {
-        match value {
-            Value::Object(nested) => {
-                figures.extend(nested.into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
-            }
-            value if name != SEED => figures.push((name, value)),
-            _ => {}
-        }
+    for (name, value) in fields.into_iter().filter(|(name, _)| name != SEED) {
+        flatten(name, value, &mut figures);
     }
     Ok(figures)
+}
+
+/// Nested figures one by one. Lists are series over time, which do not fit in a cell.
+fn flatten(name: String, value: Value, figures: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(nested) => {
+            nested.into_iter().for_each(|(key, value)| flatten(format!("{name}.{key}"), value, figures));
+        }
+        Value::Array(_) => {}
+        value => figures.push((name, value)),
+    }
 }
 
 /// A map's entries as they stand: `serde_json`'s own would sort them, and a report reads better as it was written.

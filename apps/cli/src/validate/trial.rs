@@ -6,7 +6,7 @@ use crate::watch;
 use anyhow::Context;
 use glam::DVec2;
 use throng::crowd::{Agent, Cohort, CohortId, Crowd};
-use throng::measure::Person;
+use throng::measure::{self, Person};
 use throng::scenario::{Overrides, Scenario};
 use throng::{Frame, Simulation, builtin};
 
@@ -72,10 +72,9 @@ impl Trials {
     }
 }
 
-/// Who is where in a frame.
-pub fn people(frame: &Frame<'_>) -> Vec<Person> {
-    let person = |row: usize| Person { id: i64::from(frame.id[row]), position: frame.position(row) };
-    let mut people: Vec<Person> = (0..frame.len()).map(person).collect();
+/// Who is where in a frame, by id.
+fn people(frame: &Frame<'_>) -> Vec<Person> {
+    let mut people: Vec<Person> = measure::people(frame).collect();
     people.sort_unstable_by_key(|person| person.id);
     people
 }

@@ -19,15 +19,20 @@
 
 mod area;
 mod line;
+mod live;
 #[cfg(feature = "scenario")]
 mod run;
 mod voronoi;
 
 pub use area::{AreaFigures, AreaSeries};
 pub use line::{LineFigures, LineSeries};
+pub use live::people;
 #[cfg(feature = "scenario")]
 pub use run::of_run;
 pub use voronoi::{Cell, Floor, cells};
+
+#[cfg(feature = "scenario")]
+pub(crate) use live::Live;
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
