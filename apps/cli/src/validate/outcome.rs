@@ -41,6 +41,17 @@ pub enum Status {
     Waiting,
 }
 
+impl Status {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Passed => "passed",
+            Status::Failed => "failed",
+            Status::Waiting => "waiting",
+        }
+    }
+}
+
 /// Figures in rows, under their titles.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Table {
@@ -58,7 +69,10 @@ impl Table {
 
     /// Adds a row: its name and figures.
     pub fn row(&mut self, name: impl Into<String>, figures: impl IntoIterator<Item = Option<f64>>) {
-        let figures = figures.into_iter().map(findings::number);
+        let figures = figures.into_iter().map(|figure| match figure {
+            Some(whole) if whole.fract() == 0.0 => format!("{whole:.0}"),
+            figure => findings::number(figure),
+        });
         self.rows.push(std::iter::once(name.into()).chain(figures).collect());
     }
 }
@@ -75,11 +89,7 @@ impl Outcome {
 
     /// As text.
     pub fn text(&self) -> String {
-        let status = match self.status {
-            Status::Passed => "passed",
-            Status::Failed => "FAILED",
-            Status::Waiting => "waiting",
-        };
+        let status = self.status.name();
         let mut text = format!("{}: {} [{status}]\n  set-up: {}\n  asked:  {}\n", self.name, self.title, self.set_up, self.asked);
         if let Some(because) = &self.because {
             text += &format!("  because: {because}\n");

@@ -28,8 +28,10 @@ pub struct Figures {
     pub exit_flow: Option<f64>,
     /// In the window at -2 <= y <= 0, while those between the first and the last tenth cross its middle.
     pub window: AreaFigures,
-    /// How many crossed.
+    /// How many crossed the middle of the window.
     pub crossings: usize,
+    /// When those between the first and the last tenth did, s.
+    pub steady: [f64; 2],
 }
 
 /// Measures a run in a corridor of a width, m.
@@ -46,6 +48,7 @@ pub fn measure(run: &Trajectories, width: f64) -> Figures {
         exit_flow: flow(&exit),
         window: window.area().unwrap_or_default().between(steady),
         crossings: middle.crossings,
+        steady,
     }
 }
 

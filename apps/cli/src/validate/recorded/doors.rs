@@ -2,6 +2,8 @@
 
 use crate::findings::{Finding, Side};
 use crate::statistics::median;
+use crate::validate::data::Data;
+use crate::validate::figure::{Figure, Mark};
 use crate::validate::outcome::{Outcome, Status, Table};
 use crate::validate::trial::{Trials, walk};
 use throng::measure::Measure;
@@ -19,10 +21,10 @@ const RECORDED: [(f64, Option<f64>, Option<f64>); 8] = [
 ];
 
 /// Runs it.
-pub fn run(trials: &Trials) -> anyhow::Result<Outcome> {
+pub fn run(trials: &Trials, _: &Data) -> anyhow::Result<Outcome> {
     let flows = trials.by_variant("doors", &RECORDED, |&(width, ..), seed| flow(trials, width, seed))?;
     let mut table = Table::new(["width, m", "Kretz, 1/s", "Seyfried, 1/s", "ours, 1/s", "least", "most", "ours/recorded"]);
-    let mut findings = Vec::new();
+    let (mut findings, mut medians) = (Vec::new(), Vec::new());
     let (mut widest_spread, mut least_rise, mut before) = (1.0f64, f64::MAX, None);
     for ((width, kretz, seyfried), flows) in RECORDED.into_iter().zip(flows) {
         let both: Vec<f64> = kretz.into_iter().chain(seyfried).collect();
@@ -36,6 +38,7 @@ pub fn run(trials: &Trials) -> anyhow::Result<Outcome> {
             Side::AtMost,
             0.2,
         ));
+        medians.push([width, ours]);
         widest_spread = widest_spread.max(most / ours).max(ours / least);
         if let Some(before) = before.replace(ours) {
             least_rise = least_rise.min(ours - before);
@@ -56,9 +59,19 @@ pub fn run(trials: &Trials) -> anyhow::Result<Outcome> {
         because: None,
         table,
         findings,
-        figures: Vec::new(),
+        figures: vec![figure(medians)],
     }
     .judged("the flow does not follow the width as recorded"))
+}
+
+fn figure(ours: Vec<[f64; 2]>) -> Figure {
+    let of = |whose: fn(&(f64, Option<f64>, Option<f64>)) -> Option<f64>| {
+        RECORDED.iter().filter_map(move |row| Some([row.0, whose(row)?]))
+    };
+    Figure::new("width, m", "flow, 1/s")
+        .with("Kretz et al.", Mark::Points, of(|row| row.1))
+        .with("Seyfried et al.", Mark::Points, of(|row| row.2))
+        .with("ours, median", Mark::Line, ours)
 }
 
 /// Persons per second; 0 where hardly any gets through.

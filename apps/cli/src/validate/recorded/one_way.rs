@@ -5,6 +5,7 @@ use super::free_speed::FreeSpeed;
 use crate::findings::{Finding, Side};
 use crate::statistics::mean;
 use crate::validate::data::Data;
+use crate::validate::figure::{Figure, Mark};
 use crate::validate::outcome::{Outcome, Status, Table};
 use crate::validate::trajectories::Trajectories;
 use crate::validate::trial::{Comer, Inflow, Trials};
@@ -46,7 +47,7 @@ fn again(trials: &Trials, run: &Trajectories, free_speed: FreeSpeed, seed: u64) 
 
 fn outcome(runs: &[Trajectories], free_speed: FreeSpeed, recorded: &[Figures], simulated: &[Vec<Figures>]) -> Outcome {
     let mut table = Table::new(["run", "people", "J, 1/s", "ours", "exit, 1/s", "ours", "density, 1/m²", "ours", "speed, m/s", "ours"]);
-    let mut findings = Vec::new();
+    let (mut findings, mut pairs) = (Vec::new(), Vec::new());
     for (index, &name) in RUNS.iter().enumerate() {
         let (theirs, ours) = (&recorded[index], &simulated[index]);
         let of = |figure: &dyn Fn(&Figures) -> Option<f64>| {
@@ -57,6 +58,7 @@ fn outcome(runs: &[Trajectories], free_speed: FreeSpeed, recorded: &[Figures], s
         let (density, speed) = (of(&|run| run.window.density_mean), of(&|run| run.window.speed_mean));
         let people = runs[index].entries().len() as f64;
         table.row(name, [Some(people)].into_iter().chain(flow).chain(exit).chain(density).chain(speed));
+        pairs.push([0, 1].map(|whose| [density[whose], speed[whose]].map(|figure| figure.unwrap_or(f64::NAN))));
         let bar = (0.15 * speed[0].unwrap_or(0.0)).max(0.15);
         let apart = |[theirs, ours]: [Option<f64>; 2]| Some((ours? - theirs?).abs());
         findings.push(Finding::new(format!("one way, {name}: speed off the recorded one, m/s"), apart(speed), Side::AtMost, bar));
@@ -80,7 +82,11 @@ fn outcome(runs: &[Trajectories], free_speed: FreeSpeed, recorded: &[Figures], s
         because: None,
         table,
         findings,
-        figures: Vec::new(),
+        figures: vec![
+            Figure::new("density, 1/m²", "speed, m/s")
+                .with("recorded", Mark::Points, pairs.iter().map(|pair| pair[0]))
+                .with("ours", Mark::Points, pairs.iter().map(|pair| pair[1])),
+        ],
     }
     .judged("people do not slow down with density as the recorded ones do")
 }
