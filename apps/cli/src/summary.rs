@@ -20,7 +20,8 @@ pub fn of(scenario: &Scenario, outcome: &Outcome) -> String {
         ("state", format!("{} (seed {})", report.state_hash, report.seed)),
     ];
     let unreachable = outcome.first_unreachable.as_ref().map(|first| ("no path", no_path(report, first)));
-    let measured = report.measures.iter().map(|(name, figures)| ("measured", format!("{name}: {}", measured(figures))));
+    let measured =
+        report.measures.iter().map(|(name, figures)| ("measured", format!("{name}: {}", measured(figures))));
     let recorded = outcome.recording.as_ref().map(|recording| ("recorded", recording.to_string()));
     let rows = rows.into_iter().chain(measured).chain(unreachable).chain(recorded);
     output::table(0, &rows.map(|(label, text)| [label.into(), text]).collect::<Vec<_>>())
@@ -85,10 +86,12 @@ fn walked(report: &Report) -> String {
 
 /// A measure in a line: `52 crossed the line from 3.1 to 40.2 s: 1.37 /s, 1.52 /m/s`.
 pub fn measured(figures: &Figures) -> String {
-    let or_none = |number: Option<f64>, unit: &str| number.map_or("-".into(), |number| format!("{number:.2} {unit}"));
+    let or_none =
+        |number: Option<f64>, unit: &str| number.map_or("-".into(), |number| format!("{number:.2} {unit}"));
     match figures {
         Figures::Line(line) => {
-            let when = line.first_s.zip(line.last_s).map(|(first, last)| format!(" from {first:.1} to {last:.1} s"));
+            let when =
+                line.first_s.zip(line.last_s).map(|(first, last)| format!(" from {first:.1} to {last:.1} s"));
             let (flow, specific) = (or_none(line.flow, "/s"), or_none(line.specific_flow, "/m/s"));
             format!("{} crossed{}, flow {flow}, {specific}", line.crossings, when.unwrap_or_default())
         }

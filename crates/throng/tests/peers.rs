@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use throng::prelude::*;
 use throng::measure::{Measure, Place, of_run};
+use throng::prelude::*;
 use throng::record::{GeometrySpan, RecordOptions, Recorder, open_run};
 use throng::{Scenario, Simulation};
 
@@ -307,7 +307,9 @@ fn measures_alike(Measured { path, walkable, line, area }: Measured<'_>) -> Resu
     let every_frame = Measure { every: 1.0 / run.fps, ..Measure::area("area", area) };
     let counted = of_run(&run, every_frame).area().unwrap();
     let cells = |cut_off| {
-        let Place::Area(ring) = Measure::area("area", area).place else { unreachable!("an area was asked for") };
+        let Place::Area(ring) = Measure::area("area", area).place else {
+            unreachable!("an area was asked for")
+        };
         let from = f64::from(run.frames().0) / run.fps;
         let measure = Measure { voronoi: true, cut_off, every: 1.0, from, ..Measure::area("area", &ring) };
         of_run(&run, measure).area().unwrap().voronoi_mean
@@ -321,7 +323,8 @@ fn measures_alike(Measured { path, walkable, line, area }: Measured<'_>) -> Resu
         ("voronoi within 0.8 m", cells(Some(0.8))),
     ];
     for (line, (name, ours)) in printed.lines().zip(ours) {
-        let theirs: f64 = line.strip_prefix(name).unwrap_or_default().trim().parse().map_err(|_| printed.clone())?;
+        let theirs: f64 =
+            line.strip_prefix(name).unwrap_or_default().trim().parse().map_err(|_| printed.clone())?;
         let ours = ours.ok_or(format!("no {name}"))?;
         println!("{name}: {ours:.4}, PedPy {theirs:.4}");
         if (ours / theirs - 1.0).abs() > 0.01 {
@@ -357,7 +360,8 @@ fn pedpy_measures_a_run() -> Result<Outcome, String> {
 
 /// A bottleneck of 0.5 m that others have recorded, where the file is at hand.
 fn pedpy_measures_a_bottleneck() -> Result<Outcome, String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/pedpy/bottleneck/040_c_56_h-.txt");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/pedpy/bottleneck/040_c_56_h-.txt");
     if !path.exists() {
         return Ok(Outcome::Skipped("the recording is not at hand".into()));
     }

@@ -61,8 +61,10 @@ Examples:
 struct Points(Vec<DVec2>);
 
 fn points(text: &str) -> Result<Points, String> {
-    let numbers: Option<Vec<f64>> =
-        text.split(',').map(|word| word.trim().parse().ok().filter(|number: &f64| number.is_finite())).collect();
+    let numbers: Option<Vec<f64>> = text
+        .split(',')
+        .map(|word| word.trim().parse().ok().filter(|number: &f64| number.is_finite()))
+        .collect();
     match numbers {
         Some(numbers) if numbers.len() % 2 == 0 => {
             Ok(Points(numbers.chunks(2).map(|pair| DVec2::new(pair[0], pair[1])).collect()))
@@ -94,7 +96,9 @@ impl Args {
                 [from, to] if from != to => Measure::line("line", from, to),
                 _ => bail!("--line: it must be two different points, x0,y0,x1,y1"),
             },
-            (_, Some(Points(ring))) if ring.len() >= 3 && signed_area(ring) != 0.0 => Measure::area("area", ring),
+            (_, Some(Points(ring))) if ring.len() >= 3 && signed_area(ring) != 0.0 => {
+                Measure::area("area", ring)
+            }
             _ => bail!("--area: it must be three points or more that are not in a line, x0,y0,x1,y1,x2,y2"),
         };
         let until = self.until.unwrap_or(f64::MAX);

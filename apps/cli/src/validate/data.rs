@@ -69,7 +69,9 @@ impl Data {
             numbers.and_then(|numbers| <[f64; 4]>::try_from(numbers).ok())
         };
         let rows: Vec<[f64; 4]> = text.lines().filter_map(row).collect();
-        if rows.is_empty() { bail!("{}", cannot_read(&path, "it has no line of four numbers")) }
+        if rows.is_empty() {
+            bail!("{}", cannot_read(&path, "it has no line of four numbers"))
+        }
         Ok(rows)
     }
 }
@@ -107,7 +109,9 @@ fn rows(
         };
         rows.push(Row { id: id as i64, frame: frame as u32, place: DVec2::new(x, y) * scale });
     }
-    if rows.is_empty() { bail!("{}", cannot_read(path, "it holds no positions")) }
+    if rows.is_empty() {
+        bail!("{}", cannot_read(path, "it holds no positions"))
+    }
     Ok(rows)
 }
 

@@ -128,7 +128,8 @@ struct Axis {
 impl Axis {
     /// From zero, or below it, to a round number beyond the highest.
     fn over(values: impl Iterator<Item = f64>) -> Axis {
-        let (low, high) = values.fold((0.0f64, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
+        let (low, high) =
+            values.fold((0.0f64, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
         let span = if high > low { high - low } else { 1.0 };
         let power = 10f64.powf((span / TICKS).log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
@@ -154,7 +155,10 @@ impl Axis {
 
 impl Axes {
     fn around<'a>(points: impl Iterator<Item = &'a [f64; 2]> + Clone) -> Axes {
-        Axes { x: Axis::over(points.clone().map(|point| point[0])), y: Axis::over(points.map(|point| point[1])) }
+        Axes {
+            x: Axis::over(points.clone().map(|point| point[0])),
+            y: Axis::over(points.map(|point| point[1])),
+        }
     }
 
     fn place(&self, [x, y]: [f64; 2]) -> [f64; 2] {
@@ -217,7 +221,10 @@ mod tests {
     fn axes_end_on_round_numbers() {
         let axis = Axis::over([0.3, 2.31].into_iter());
         assert_eq!((axis.low, axis.high, axis.step), (0.0, 2.5, 0.5));
-        assert_eq!(axis.ticks().map(|tick| axis.label(tick)).collect::<Vec<_>>().join(" "), "0.0 0.5 1.0 1.5 2.0 2.5");
+        assert_eq!(
+            axis.ticks().map(|tick| axis.label(tick)).collect::<Vec<_>>().join(" "),
+            "0.0 0.5 1.0 1.5 2.0 2.5"
+        );
     }
 
     #[test]

@@ -114,7 +114,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(html) = html {
         html.write(page::page(&validation).as_bytes())?;
     }
-    let text = if args.json { format!("{}\n", serde_json::to_string_pretty(&validation)?) } else { validation.text() };
+    let text = if args.json {
+        format!("{}\n", serde_json::to_string_pretty(&validation)?)
+    } else {
+        validation.text()
+    };
     output::show(&text)?;
     Ok(findings::exit_code(&validation.findings))
 }
@@ -122,7 +126,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// What a name stands for. A case that another suite has too is run once.
 fn jobs(name: &str) -> anyhow::Result<Vec<Job>> {
     let recorded = |wanted: &str| {
-        let wanted = recorded::ALL.into_iter().filter(move |(name, ..)| wanted == "recorded" || *name == wanted);
+        let wanted =
+            recorded::ALL.into_iter().filter(move |(name, ..)| wanted == "recorded" || *name == wanted);
         wanted.map(|(.., experiment)| Job::Recorded(experiment)).collect::<Vec<_>>()
     };
     let standard = |case: &'static standards::Case| match case.same_as() {
@@ -130,7 +135,10 @@ fn jobs(name: &str) -> anyhow::Result<Vec<Job>> {
         _ => vec![Job::Standard(case)],
     };
     if name == "all" {
-        let own = standards::SUITES.iter().flat_map(|(_, cases)| cases.iter()).filter(|case| case.same_as().is_none());
+        let own = standards::SUITES
+            .iter()
+            .flat_map(|(_, cases)| cases.iter())
+            .filter(|case| case.same_as().is_none());
         return Ok(own.map(Job::Standard).chain(recorded("recorded")).collect());
     }
     if let Some((_, cases)) = standards::SUITES.iter().find(|(suite, _)| *suite == name) {
@@ -147,14 +155,21 @@ fn jobs(name: &str) -> anyhow::Result<Vec<Job>> {
 }
 
 fn list(json: bool) -> anyhow::Result<()> {
-    let standard = standards::SUITES.iter().flat_map(|(suite, cases)| cases.iter().map(move |case| (*suite, case.name, case.title)));
+    let standard = standards::SUITES
+        .iter()
+        .flat_map(|(suite, cases)| cases.iter().map(move |case| (*suite, case.name, case.title)));
     let recorded = recorded::ALL.iter().map(|(name, title, _)| ("recorded", *name, *title));
     let all = standard.chain(recorded);
     if json {
-        let entry = |(suite, name, title)| serde_json::json!({ "suite": suite, "name": name, "title": title });
-        return output::show(&format!("{}\n", serde_json::to_string_pretty(&all.map(entry).collect::<Vec<_>>())?));
+        let entry =
+            |(suite, name, title)| serde_json::json!({ "suite": suite, "name": name, "title": title });
+        return output::show(&format!(
+            "{}\n",
+            serde_json::to_string_pretty(&all.map(entry).collect::<Vec<_>>())?
+        ));
     }
-    let rows: Vec<[String; 3]> = all.map(|(suite, name, title)| [suite, name, title].map(String::from)).collect();
+    let rows: Vec<[String; 3]> =
+        all.map(|(suite, name, title)| [suite, name, title].map(String::from)).collect();
     output::show(&output::table(0, &rows))
 }
 
@@ -162,7 +177,8 @@ impl Validation {
     fn text(&self) -> String {
         let cases: Vec<String> = self.cases.iter().map(Outcome::text).collect();
         let count = |status| self.cases.iter().filter(|case| case.status == status).count();
-        let (passed, failed, waiting) = (count(Status::Passed), count(Status::Failed), count(Status::Waiting));
+        let (passed, failed, waiting) =
+            (count(Status::Passed), count(Status::Failed), count(Status::Waiting));
         let findings = if self.findings.is_empty() { String::new() } else { findings::text(&self.findings) };
         format!(
             "{} ({} seeds)\n\n{}\n{findings}{passed} cases passed, {failed} failed, {waiting} waiting.\n",

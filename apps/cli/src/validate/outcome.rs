@@ -90,7 +90,10 @@ impl Outcome {
     /// As text.
     pub fn text(&self) -> String {
         let status = self.status.name();
-        let mut text = format!("{}: {} [{status}]\n  set-up: {}\n  asked:  {}\n", self.name, self.title, self.set_up, self.asked);
+        let mut text = format!(
+            "{}: {} [{status}]\n  set-up: {}\n  asked:  {}\n",
+            self.name, self.title, self.set_up, self.asked
+        );
         if let Some(because) = &self.because {
             text += &format!("  because: {because}\n");
         }

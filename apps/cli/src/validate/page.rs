@@ -44,7 +44,11 @@ pub fn page(validation: &Validation) -> String {
 fn contents(cases: &[Outcome]) -> String {
     let row = |case: &Outcome| {
         let name = escaped(&case.name);
-        format!("<tr><td><a href=\"#{name}\">{name}</a></td><td style=\"text-align:left\">{}</td><td>{}</td></tr>\n", escaped(&case.title), badge(case.status))
+        format!(
+            "<tr><td><a href=\"#{name}\">{name}</a></td><td style=\"text-align:left\">{}</td><td>{}</td></tr>\n",
+            escaped(&case.title),
+            badge(case.status)
+        )
     };
     format!("<table>\n{}</table>\n", cases.iter().map(row).collect::<String>())
 }
@@ -97,7 +101,10 @@ fn findings(findings: &[Finding]) -> String {
             None => ("", "skipped"),
         };
         let (name, value, bar) = (escaped(&finding.name), number(finding.value), number(Some(finding.bar)));
-        format!("<tr><td>{name}</td><td>{value}</td><td>{} {bar}</td><td class=\"{class}\">{verdict}</td></tr>\n", escaped(finding.side.sign()))
+        format!(
+            "<tr><td>{name}</td><td>{value}</td><td>{} {bar}</td><td class=\"{class}\">{verdict}</td></tr>\n",
+            escaped(finding.side.sign())
+        )
     };
     let rows: String = findings.iter().map(row).collect();
     format!("<table>\n<tr><th>finding</th><th>value</th><th>bar</th><th></th></tr>\n{rows}</table>\n")

@@ -178,9 +178,18 @@ impl Case {
             Check::Waits(what) => Ok(Outcome { because: Some(what.into()), ..outcome(Checked::default()) }),
             Check::As(other) => {
                 let same = find(other).with_context(|| format!("`{other}` is no case"))?.run(trials)?;
-                let renamed = |finding: Finding| Finding { name: finding.name.replacen(other, self.name, 1), ..finding };
+                let renamed = |finding: Finding| Finding {
+                    name: finding.name.replacen(other, self.name, 1),
+                    ..finding
+                };
                 let findings = same.findings.into_iter().map(renamed).collect();
-                Ok(Outcome { name: self.name.into(), title: self.title.into(), set_up: format!("{} {}", self.set_up, same.set_up), findings, ..same })
+                Ok(Outcome {
+                    name: self.name.into(),
+                    title: self.title.into(),
+                    set_up: format!("{} {}", self.set_up, same.set_up),
+                    findings,
+                    ..same
+                })
             }
         }
     }
@@ -222,14 +231,18 @@ fn corridor(trials: &Trials) -> anyhow::Result<Checked> {
 fn imo_corridor(trials: &Trials) -> anyhow::Result<Checked> {
     let time = time(trials, "rimea-1", 1, &[("agents.0.preferred_speed", "1.0".into())])?;
     let off = time.map(|time| (time - 40.0).abs());
-    Ok(Checked { findings: vec![finding("imo-1", "off 40 s, s", off, Side::AtMost, 1.0)], ..Checked::default() })
+    Ok(Checked {
+        findings: vec![finding("imo-1", "off 40 s, s", off, Side::AtMost, 1.0)],
+        ..Checked::default()
+    })
 }
 
 fn fundamental_diagram(trials: &Trials) -> anyhow::Result<Checked> {
     const RING: Ring = Ring { length: 52.0, width: 2.0, free_speed: [1.3, 0.06] };
     let densities = [0.5, 1.0, 2.0, 3.0, 4.0, 5.0];
     let people = |density: f64| (density * RING.length * RING.width) as usize;
-    let speeds = trials.by_variant("rimea-4", &densities, |&density, seed| RING.speed(trials, people(density), seed))?;
+    let speeds = trials
+        .by_variant("rimea-4", &densities, |&density, seed| RING.speed(trials, people(density), seed))?;
     let speeds: Vec<f64> = speeds.iter().map(|speeds| mean(speeds)).collect();
     let mut table = Table::new(["density, 1/m²", "Weidmann, m/s", "ours, m/s", "flow, 1/m/s"]);
     for (density, speed) in densities.into_iter().zip(&speeds) {
@@ -242,7 +255,13 @@ fn fundamental_diagram(trials: &Trials) -> anyhow::Result<Checked> {
         Mark::Points,
         densities.into_iter().zip(speeds).map(|(density, speed)| [density, speed]),
     );
-    let findings = vec![finding("rimea-4", "rise of the speed from a density to the next, at most, m/s", rise, Side::AtMost, 0.0)];
+    let findings = vec![finding(
+        "rimea-4",
+        "rise of the speed from a density to the next, at most, m/s",
+        rise,
+        Side::AtMost,
+        0.0,
+    )];
     Ok(Checked { table, findings, figures: vec![figure] })
 }
 
@@ -270,7 +289,8 @@ fn beginnings(trials: &Trials, name: &str, seed: u64) -> anyhow::Result<Vec<[f64
 fn premovement(trials: &Trials) -> anyhow::Result<Checked> {
     let pairs = beginnings(trials, "rimea-5", 1)?;
     let off = pairs.iter().map(|[start, begun]| (begun - start).abs()).fold(0.0, f64::max);
-    let figure = Figure::new("told to begin, s", "began, s").with("ours", Mark::Points, pairs.iter().copied());
+    let figure =
+        Figure::new("told to begin, s", "began, s").with("ours", Mark::Points, pairs.iter().copied());
     let findings = vec![
         finding("rimea-5", "people who began", pairs.len() as f64, Side::AtLeast, 10.0),
         finding("rimea-5", "off one's time, at most, s", off, Side::AtMost, 0.5),
@@ -279,7 +299,8 @@ fn premovement(trials: &Trials) -> anyhow::Result<Checked> {
 }
 
 fn premovement_drawn(trials: &Trials) -> anyhow::Result<Checked> {
-    let mut begun: Vec<f64> = beginnings(trials, "nist-1-1", 1)?.into_iter().map(|[_, begun]| begun).collect();
+    let mut begun: Vec<f64> =
+        beginnings(trials, "nist-1-1", 1)?.into_iter().map(|[_, begun]| begun).collect();
     begun.sort_by(f64::total_cmp);
     let count = begun.len() as f64;
     let uniform = |time: f64| ((time - 10.0) / 90.0).clamp(0.0, 1.0);
@@ -290,8 +311,18 @@ fn premovement_drawn(trials: &Trials) -> anyhow::Result<Checked> {
     let distance = begun.iter().enumerate().map(apart).fold(0.0, f64::max);
     let figure = Figure::new("began, s", "share of the people")
         .with("asked for", Mark::Line, [[10.0, 0.0], [100.0, 1.0]])
-        .with("ours", Mark::Line, begun.iter().enumerate().map(|(index, &time)| [time, (index + 1) as f64 / count]));
-    let findings = vec![finding("nist-1-1", "distance of Kolmogorov and Smirnov", distance, Side::AtMost, 1.36 / count.sqrt())];
+        .with(
+            "ours",
+            Mark::Line,
+            begun.iter().enumerate().map(|(index, &time)| [time, (index + 1) as f64 / count]),
+        );
+    let findings = vec![finding(
+        "nist-1-1",
+        "distance of Kolmogorov and Smirnov",
+        distance,
+        Side::AtMost,
+        1.36 / count.sqrt(),
+    )];
     Ok(Checked { findings, figures: vec![figure], ..Checked::default() })
 }
 
@@ -305,8 +336,20 @@ fn corner_walls(trials: &Trials) -> anyhow::Result<Checked> {
         arrived = arrived.min(simulation.arrived());
     }
     let findings = vec![
-        finding("rimea-6", "places outside the walls, over all people and moments", outside as f64, Side::AtMost, 0.0),
-        finding("rimea-6", "people who arrive, in the worst of the seeds", arrived as f64, Side::AtLeast, 20.0),
+        finding(
+            "rimea-6",
+            "places outside the walls, over all people and moments",
+            outside as f64,
+            Side::AtMost,
+            0.0,
+        ),
+        finding(
+            "rimea-6",
+            "people who arrive, in the worst of the seeds",
+            arrived as f64,
+            Side::AtLeast,
+            20.0,
+        ),
     ];
     Ok(Checked { findings, ..Checked::default() })
 }
@@ -320,7 +363,10 @@ fn demographics(trials: &Trials) -> anyhow::Result<Checked> {
         .values()
         .map(|walk| {
             // Without the last metre, where it arrives.
-            let end = walk.iter().find(|(_, place)| place.distance(walk[0].1) > 19.0).unwrap_or(&walk[walk.len() - 1]);
+            let end = walk
+                .iter()
+                .find(|(_, place)| place.distance(walk[0].1) > 19.0)
+                .unwrap_or(&walk[walk.len() - 1]);
             walk[0].1.distance(end.1) / end.0.max(f64::MIN_POSITIVE)
         })
         .collect();
@@ -331,10 +377,17 @@ fn demographics(trials: &Trials) -> anyhow::Result<Checked> {
         next += own.len();
         // To the hundredth, as the bands are given.
         outside += own.iter().filter(|speed| **speed < low - 0.01 || **speed > high + 0.01).count();
-        let (least, most) = own.iter().fold((f64::MAX, 0.0f64), |(least, most), &speed| (least.min(speed), most.max(speed)));
+        let (least, most) =
+            own.iter().fold((f64::MAX, 0.0f64), |(least, most), &speed| (least.min(speed), most.max(speed)));
         table.row(cohort.name.clone(), [own.len() as f64, low, high, least, mean(own), most].map(Some));
     }
-    let findings = vec![finding("rimea-7", "people whose speed is outside their band", outside as f64, Side::AtMost, 0.0)];
+    let findings = vec![finding(
+        "rimea-7",
+        "people whose speed is outside their band",
+        outside as f64,
+        Side::AtMost,
+        0.0,
+    )];
     Ok(Checked { table, findings, ..Checked::default() })
 }
 
@@ -361,7 +414,9 @@ fn large_room(trials: &Trials) -> anyhow::Result<Checked> {
     let [four, two] = [time(&runs[0]), time(&runs[1])];
     let ratio = four.zip(two).map(|(four, two)| two / four);
     let mut table = Table::new(["doors", "time, s", DOORS[0], DOORS[1], DOORS[2], DOORS[3]]);
-    let passed = |runs: &[Doors], door: usize| mean(&runs.iter().map(|run| run.passed[door] as f64).collect::<Vec<_>>());
+    let passed = |runs: &[Doors], door: usize| {
+        mean(&runs.iter().map(|run| run.passed[door] as f64).collect::<Vec<_>>())
+    };
     for (name, runs, time) in [("four", &runs[0], four), ("two", &runs[1], two)] {
         table.row(name, std::iter::once(time).chain((0..4).map(|door| Some(passed(runs, door)))));
     }
@@ -370,7 +425,13 @@ fn large_room(trials: &Trials) -> anyhow::Result<Checked> {
     let findings = vec![
         finding("rimea-9", "time with two doors over that with four", ratio, Side::AtLeast, 1.6),
         finding("rimea-9", "time with two doors over that with four", ratio, Side::AtMost, 2.4),
-        finding("rimea-9", "people at one of two like doors over the other, at most", uneven, Side::AtMost, 1.2),
+        finding(
+            "rimea-9",
+            "people at one of two like doors over the other, at most",
+            uneven,
+            Side::AtMost,
+            1.2,
+        ),
     ];
     Ok(Checked { table, findings, ..Checked::default() })
 }
@@ -379,9 +440,27 @@ fn assigned_exits(trials: &Trials) -> anyhow::Result<Checked> {
     let (simulation, _) = walk(&trials.scenario("rimea-10", 1, &[])?)?;
     let (measures, main) = (simulation.measures(), 16.0);
     let findings = vec![
-        finding("rimea-10", "people who arrive at the exit that they were assigned", simulation.arrived() as f64, Side::AtLeast, 23.0),
-        finding("rimea-10", "off the 16 who should take the main exit", (line(&measures, "main") as f64 - main).abs(), Side::AtMost, 0.0),
-        finding("rimea-10", "off the 7 who should take the secondary exit", (line(&measures, "secondary") as f64 - 7.0).abs(), Side::AtMost, 0.0),
+        finding(
+            "rimea-10",
+            "people who arrive at the exit that they were assigned",
+            simulation.arrived() as f64,
+            Side::AtLeast,
+            23.0,
+        ),
+        finding(
+            "rimea-10",
+            "off the 16 who should take the main exit",
+            (line(&measures, "main") as f64 - main).abs(),
+            Side::AtMost,
+            0.0,
+        ),
+        finding(
+            "rimea-10",
+            "off the 7 who should take the secondary exit",
+            (line(&measures, "secondary") as f64 - 7.0).abs(),
+            Side::AtMost,
+            0.0,
+        ),
     ];
     Ok(Checked { findings, ..Checked::default() })
 }
@@ -399,14 +478,33 @@ fn two_bottlenecks(trials: &Trials) -> anyhow::Result<Checked> {
     let [before, after] = [of(&|run| runs[0][run].0.density_mean), of(&|run| runs[0][run].1.density_mean)];
     let arrived = runs[0].iter().map(|run| run.2).min().unwrap_or(0);
     let over_time = |area: &throng::measure::AreaFigures| {
-        area.series.t.iter().copied().zip(area.series.density.iter().copied()).step_by(10).map(|(t, density)| [t, density]).collect::<Vec<_>>()
+        area.series
+            .t
+            .iter()
+            .copied()
+            .zip(area.series.density.iter().copied())
+            .step_by(10)
+            .map(|(t, density)| [t, density])
+            .collect::<Vec<_>>()
     };
     let figure = Figure::new("time, s", "density, 1/m²")
         .with("before the corridor", Mark::Line, over_time(&runs[0][0].0))
         .with("before the exit", Mark::Line, over_time(&runs[0][0].1));
     let findings = vec![
-        finding("rimea-12", "density before the exit over that before the corridor", after / before, Side::AtMost, 0.5),
-        finding("rimea-12", "people who arrive, in the worst of the seeds", arrived as f64, Side::AtLeast, 150.0),
+        finding(
+            "rimea-12",
+            "density before the exit over that before the corridor",
+            after / before,
+            Side::AtMost,
+            0.5,
+        ),
+        finding(
+            "rimea-12",
+            "people who arrive, in the worst of the seeds",
+            arrived as f64,
+            Side::AtLeast,
+            150.0,
+        ),
     ];
     let mut table = Table::new(["place", "density, 1/m²"]);
     table.row("before the corridor", [Some(before)]);
@@ -418,7 +516,13 @@ fn wide_corner(trials: &Trials) -> anyhow::Result<Checked> {
     let straight = |length: f64| {
         let (wall, goal) = (length + 3.0, length);
         let map = format!("\"POLYGON ((-8 0, {wall} 0, {wall} 20, -8 20, -8 0))\"");
-        vec![("map.walkable", map), ("agents.0.goal", format!("{{ polygon = [[{goal}, 0], [{wall}, 0], [{wall}, 20], [{goal}, 20]] }}"))]
+        vec![
+            ("map.walkable", map),
+            (
+                "agents.0.goal",
+                format!("{{ polygon = [[{goal}, 0], [{wall}, 0], [{wall}, 20], [{goal}, 20]] }}"),
+            ),
+        ]
     };
     let ways = [straight(44.0), Vec::new(), straight(75.4)];
     let times = trials.by_variant("rimea-15", &ways, |set, seed| time(trials, "rimea-15", seed, set))?;
@@ -429,8 +533,20 @@ fn wide_corner(trials: &Trials) -> anyhow::Result<Checked> {
     }
     let over = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
     let findings = vec![
-        finding("rimea-15", "time of the corner over that of the short way", over(corner, short), Side::AtLeast, 1.0),
-        finding("rimea-15", "time of the corner over that of the long way", over(corner, long), Side::AtMost, 1.0),
+        finding(
+            "rimea-15",
+            "time of the corner over that of the short way",
+            over(corner, short),
+            Side::AtLeast,
+            1.0,
+        ),
+        finding(
+            "rimea-15",
+            "time of the corner over that of the long way",
+            over(corner, long),
+            Side::AtMost,
+            1.0,
+        ),
     ];
     Ok(Checked { table, findings, ..Checked::default() })
 }
@@ -441,7 +557,10 @@ fn exit_flow(trials: &Trials) -> anyhow::Result<Checked> {
         Ok(simulation.measures().remove("exit").and_then(Figures::line).and_then(|line| line.flow))
     })?;
     let flow = middle(&flows[0]);
-    Ok(Checked { findings: vec![finding("imo-4", "flow through 1 m, 1/s", flow, Side::AtMost, 1.33)], ..Checked::default() })
+    Ok(Checked {
+        findings: vec![finding("imo-4", "flow through 1 m, 1/s", flow, Side::AtMost, 1.33)],
+        ..Checked::default()
+    })
 }
 
 fn counterflow(trials: &Trials) -> anyhow::Result<Checked> {
@@ -449,7 +568,11 @@ fn counterflow(trials: &Trials) -> anyhow::Result<Checked> {
     let times = trials.by_variant("imo-8", &against, |&against, seed| {
         let set = match against {
             // A cohort has somebody in it: one who stays where it is, in a corner.
-            0 => vec![("agents.1.count", "1".to_string()), ("agents.1.place", "{ points = [[29.5, 0.5]] }".into()), ("agents.1.goal", "{ point = [29.5, 0.5] }".into())],
+            0 => vec![
+                ("agents.1.count", "1".to_string()),
+                ("agents.1.place", "{ points = [[29.5, 0.5]] }".into()),
+                ("agents.1.goal", "{ point = [29.5, 0.5] }".into()),
+            ],
             _ => vec![("agents.1.count", against.to_string())],
         };
         time(trials, "imo-8", seed, &set)
@@ -466,9 +589,16 @@ fn counterflow(trials: &Trials) -> anyhow::Result<Checked> {
     let rise = rise.map(|rises| rises.into_iter().fold(f64::MAX, f64::min));
     let findings = vec![
         finding("imo-8", "runs that do not end within 600 s", all as f64, Side::AtMost, 0.0),
-        finding("imo-8", "least rise of the time from a number against to the next, s", rise, Side::AtLeast, 0.0),
+        finding(
+            "imo-8",
+            "least rise of the time from a number against to the next, s",
+            rise,
+            Side::AtLeast,
+            0.0,
+        ),
     ];
-    let points = against.iter().zip(&medians).filter_map(|(&against, time)| Some([f64::from(against), (*time)?]));
+    let points =
+        against.iter().zip(&medians).filter_map(|(&against, time)| Some([f64::from(against), (*time)?]));
     let figure = Figure::new("people against", "time, s").with("ours, median", Mark::Points, points);
     Ok(Checked { table, findings, figures: vec![figure] })
 }
@@ -477,8 +607,20 @@ fn exit_closes(trials: &Trials) -> anyhow::Result<Checked> {
     let (simulation, _) = walk(&trials.scenario("nist-4-1", 1, &[])?)?;
     let measures = simulation.measures();
     let findings = vec![
-        finding("nist-4-1", "people who leave by the closed exit", line(&measures, "closed") as f64, Side::AtMost, 0.0),
-        finding("nist-4-1", "people who leave by the other", line(&measures, "open") as f64, Side::AtLeast, 20.0),
+        finding(
+            "nist-4-1",
+            "people who leave by the closed exit",
+            line(&measures, "closed") as f64,
+            Side::AtMost,
+            0.0,
+        ),
+        finding(
+            "nist-4-1",
+            "people who leave by the other",
+            line(&measures, "open") as f64,
+            Side::AtLeast,
+            20.0,
+        ),
     ];
     Ok(Checked { findings, ..Checked::default() })
 }

@@ -72,8 +72,11 @@ impl Trajectories {
     pub fn entries(&self) -> Vec<Entry> {
         let entry = |walk: &Vec<(f64, DVec2)>| {
             let (time, place) = walk[0];
-            let (later, there) =
-                walk.iter().copied().find(|(at, _)| *at >= time + FIRST_MOVEMENT).unwrap_or(walk[walk.len() - 1]);
+            let (later, there) = walk
+                .iter()
+                .copied()
+                .find(|(at, _)| *at >= time + FIRST_MOVEMENT)
+                .unwrap_or(walk[walk.len() - 1]);
             let velocity = if later > time { (there - place) / (later - time) } else { DVec2::ZERO };
             Entry { time, place, velocity }
         };

@@ -57,9 +57,11 @@ impl Trials {
         variants: &[V],
         work: impl Fn(&V, u64) -> anyhow::Result<T> + Sync,
     ) -> anyhow::Result<Vec<Vec<T>>> {
-        let jobs: Vec<(usize, u64)> =
-            (0..variants.len()).flat_map(|variant| (1..=self.seeds).map(move |seed| (variant, seed))).collect();
-        let mut results = self.spread(what, &jobs, |&(variant, seed)| work(&variants[variant], seed))?.into_iter();
+        let jobs: Vec<(usize, u64)> = (0..variants.len())
+            .flat_map(|variant| (1..=self.seeds).map(move |seed| (variant, seed)))
+            .collect();
+        let mut results =
+            self.spread(what, &jobs, |&(variant, seed)| work(&variants[variant], seed))?.into_iter();
         Ok(variants.iter().map(|_| results.by_ref().take(self.seeds as usize).collect()).collect())
     }
 
@@ -120,7 +122,8 @@ impl Inflow<'_> {
     /// Runs it. Who finds no room comes as soon as there is some.
     pub fn walk(&self) -> anyhow::Result<Trajectories> {
         let Scenario { dt, seed, map, .. } = self.scenario;
-        let builder = Crowd::builder().dt(*dt).seed(*seed).threads(1).map(map.clone()).models(self.scenario.models());
+        let builder =
+            Crowd::builder().dt(*dt).seed(*seed).threads(1).map(map.clone()).models(self.scenario.models());
         let cohort = |(index, exit): (usize, &Vec<DVec2>)| {
             Cohort::named(format!("way {index}")).leaves_on_arrival().goal_area(exit)
         };

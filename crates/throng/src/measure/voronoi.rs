@@ -83,7 +83,8 @@ impl Floor {
 /// The cells of all people.
 pub fn cells(people: &[Person], floor: &Floor, cut_off: Option<f64>) -> Vec<Cell> {
     let (low, high) = bounds(people.iter().map(|person| &person.position));
-    let (low, high) = if floor.edges.is_empty() { (low, high) } else { (low.min(floor.low), high.max(floor.high)) };
+    let (low, high) =
+        if floor.edges.is_empty() { (low, high) } else { (low.min(floor.low), high.max(floor.high)) };
     // Beyond everything, where a cell has no neighbour to end it.
     let (low, high) = (low - 1.0, high + 1.0);
     let everything = [low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y)];
@@ -186,7 +187,10 @@ fn part_of(person: DVec2, parts: Vec<Polygon>) -> Polygon {
 
 fn to_grid(ring: &[DVec2], origin: DVec2) -> overlay::Ring {
     let line = |x: f64| (x * PER_METRE).round() as i64;
-    ring.iter().map(|&corner| corner - origin).map(|corner| Point::new(line(corner.x), line(corner.y))).collect()
+    ring.iter()
+        .map(|&corner| corner - origin)
+        .map(|corner| Point::new(line(corner.x), line(corner.y)))
+        .collect()
 }
 
 fn intersection(subject: &[overlay::Ring], clip: &[overlay::Ring], origin: DVec2) -> Vec<Polygon> {

@@ -5,6 +5,7 @@ use crate::statistics::median;
 use crate::validate::data::Data;
 use crate::validate::figure::{Figure, Mark};
 use crate::validate::outcome::{Outcome, Status, Table};
+use crate::validate::trajectories::Trajectories;
 use crate::validate::trial::{Trials, walk};
 use throng::measure::Measure;
 
@@ -21,17 +22,29 @@ const RECORDED: [(f64, Option<f64>, Option<f64>); 8] = [
 ];
 
 /// Runs it.
-pub fn run(trials: &Trials, _: &Data) -> anyhow::Result<Outcome> {
+pub fn run(trials: &Trials, data: &Data) -> anyhow::Result<Outcome> {
     let flows = trials.by_variant("doors", &RECORDED, |&(width, ..), seed| flow(trials, width, seed))?;
-    let mut table = Table::new(["width, m", "Kretz, 1/s", "Seyfried, 1/s", "ours, 1/s", "least", "most", "ours/recorded"]);
+    let mut table = Table::new([
+        "width, m",
+        "Kretz, 1/s",
+        "Seyfried, 1/s",
+        "ours, 1/s",
+        "least",
+        "most",
+        "ours/recorded",
+    ]);
     let (mut findings, mut medians) = (Vec::new(), Vec::new());
     let (mut widest_spread, mut least_rise, mut before) = (1.0f64, f64::MAX, None);
     for ((width, kretz, seyfried), flows) in RECORDED.into_iter().zip(flows) {
         let both: Vec<f64> = kretz.into_iter().chain(seyfried).collect();
         let recorded = both.iter().sum::<f64>() / both.len() as f64;
         let ours = median(flows.clone());
-        let (least, most) = flows.iter().fold((f64::MAX, f64::MIN), |(low, high), &flow| (low.min(flow), high.max(flow)));
-        table.row(format!("{width}"), [kretz, seyfried, Some(ours), Some(least), Some(most), Some(ours / recorded)]);
+        let (least, most) =
+            flows.iter().fold((f64::MAX, f64::MIN), |(low, high), &flow| (low.min(flow), high.max(flow)));
+        table.row(
+            format!("{width}"),
+            [kretz, seyfried, Some(ours), Some(least), Some(most), Some(ours / recorded)],
+        );
         findings.push(Finding::new(
             format!("doors, {width} m: flow off the recorded one, share"),
             (ours / recorded - 1.0).abs(),
@@ -44,8 +57,18 @@ pub fn run(trials: &Trials, _: &Data) -> anyhow::Result<Outcome> {
             least_rise = least_rise.min(ours - before);
         }
     }
-    findings.push(Finding::new("doors: least rise of the flow from a width to the next, 1/s", least_rise, Side::AtLeast, 0.0));
-    findings.push(Finding::new("doors: a seed's flow over the median, or the other way round, at most", widest_spread, Side::AtMost, 1.4));
+    findings.push(Finding::new(
+        "doors: least rise of the flow from a width to the next, 1/s",
+        least_rise,
+        Side::AtLeast,
+        0.0,
+    ));
+    findings.push(Finding::new(
+        "doors: a seed's flow over the median, or the other way round, at most",
+        widest_spread,
+        Side::AtMost,
+        1.4,
+    ));
     Ok(Outcome {
         name: "recorded-doors".into(),
         title: "Flow through doors of eight widths (Kretz et al. 2006, Seyfried et al. 2009)".into(),
@@ -59,18 +82,26 @@ pub fn run(trials: &Trials, _: &Data) -> anyhow::Result<Outcome> {
         because: None,
         table,
         findings,
-        figures: vec![figure(medians)],
+        figures: vec![figure(medians, bottleneck(data))],
     }
     .judged("the flow does not follow the width as recorded"))
 }
 
-fn figure(ours: Vec<[f64; 2]>) -> Figure {
+/// Flow through a recorded bottleneck of 0.5 m (PedPy's example), 1/s, where it is at hand.
+fn bottleneck(data: &Data) -> Option<f64> {
+    let run = Trajectories::new(25.0, &data.pedpy_text("bottleneck/040_c_56_h-.txt").ok()?);
+    let [door] = run.measure([Measure::line("door", [0.4, 0.0], [-0.4, 0.0])]);
+    door.line()?.steady_flow(0.1)
+}
+
+fn figure(ours: Vec<[f64; 2]>, bottleneck: Option<f64>) -> Figure {
     let of = |whose: fn(&(f64, Option<f64>, Option<f64>)) -> Option<f64>| {
         RECORDED.iter().filter_map(move |row| Some([row.0, whose(row)?]))
     };
     Figure::new("width, m", "flow, 1/s")
         .with("Kretz et al.", Mark::Points, of(|row| row.1))
         .with("Seyfried et al.", Mark::Points, of(|row| row.2))
+        .with("PedPy's bottleneck", Mark::Points, bottleneck.map(|flow| [0.5, flow]))
         .with("ours, median", Mark::Line, ours)
 }
 

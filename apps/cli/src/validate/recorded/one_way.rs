@@ -33,7 +33,12 @@ pub fn run(trials: &Trials, data: &Data) -> anyhow::Result<Outcome> {
 }
 
 /// People come as in a recording.
-fn again(trials: &Trials, run: &Trajectories, free_speed: FreeSpeed, seed: u64) -> anyhow::Result<Trajectories> {
+fn again(
+    trials: &Trials,
+    run: &Trajectories,
+    free_speed: FreeSpeed,
+    seed: u64,
+) -> anyhow::Result<Trajectories> {
     let scenario = trials.scenario("recorded-corridor", seed, &[])?;
     let entries = run.entries();
     let last = entries.last().map_or(0.0, |entry| entry.time);
@@ -42,11 +47,28 @@ fn again(trials: &Trials, run: &Trajectories, free_speed: FreeSpeed, seed: u64) 
         .map(|(person, entry)| Comer { entry, free_speed: free_speed.draw(seed, person), cohort: 0 })
         .collect();
     let exits = [corridor::beyond(WIDTH, -6.0, -9.0)];
-    Inflow { scenario: &scenario, exits: &exits, comers: &comers, radius: RADIUS, until: 3.0 * last + 60.0 }.walk()
+    Inflow { scenario: &scenario, exits: &exits, comers: &comers, radius: RADIUS, until: 3.0 * last + 60.0 }
+        .walk()
 }
 
-fn outcome(runs: &[Trajectories], free_speed: FreeSpeed, recorded: &[Figures], simulated: &[Vec<Figures>]) -> Outcome {
-    let mut table = Table::new(["run", "people", "J, 1/s", "ours", "exit, 1/s", "ours", "density, 1/m²", "ours", "speed, m/s", "ours"]);
+fn outcome(
+    runs: &[Trajectories],
+    free_speed: FreeSpeed,
+    recorded: &[Figures],
+    simulated: &[Vec<Figures>],
+) -> Outcome {
+    let mut table = Table::new([
+        "run",
+        "people",
+        "J, 1/s",
+        "ours",
+        "exit, 1/s",
+        "ours",
+        "density, 1/m²",
+        "ours",
+        "speed, m/s",
+        "ours",
+    ]);
     let (mut findings, mut pairs) = (Vec::new(), Vec::new());
     for (index, &name) in RUNS.iter().enumerate() {
         let (theirs, ours) = (&recorded[index], &simulated[index]);
@@ -58,12 +80,24 @@ fn outcome(runs: &[Trajectories], free_speed: FreeSpeed, recorded: &[Figures], s
         let (density, speed) = (of(&|run| run.window.density_mean), of(&|run| run.window.speed_mean));
         let people = runs[index].entries().len() as f64;
         table.row(name, [Some(people)].into_iter().chain(flow).chain(exit).chain(density).chain(speed));
-        pairs.push([0, 1].map(|whose| [density[whose], speed[whose]].map(|figure| figure.unwrap_or(f64::NAN))));
+        pairs.push(
+            [0, 1].map(|whose| [density[whose], speed[whose]].map(|figure| figure.unwrap_or(f64::NAN))),
+        );
         let bar = (0.15 * speed[0].unwrap_or(0.0)).max(0.15);
         let apart = |[theirs, ours]: [Option<f64>; 2]| Some((ours? - theirs?).abs());
-        findings.push(Finding::new(format!("one way, {name}: speed off the recorded one, m/s"), apart(speed), Side::AtMost, bar));
+        findings.push(Finding::new(
+            format!("one way, {name}: speed off the recorded one, m/s"),
+            apart(speed),
+            Side::AtMost,
+            bar,
+        ));
         let off = apart(exit).zip(exit[0]).map(|(apart, theirs)| apart / theirs);
-        findings.push(Finding::new(format!("one way, {name}: flow at the exit off the recorded one, share"), off, Side::AtMost, 0.2));
+        findings.push(Finding::new(
+            format!("one way, {name}: flow at the exit off the recorded one, share"),
+            off,
+            Side::AtMost,
+            0.2,
+        ));
     }
     Outcome {
         name: "recorded-one-way".into(),

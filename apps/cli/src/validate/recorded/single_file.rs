@@ -17,14 +17,17 @@ const BINS: usize = 10;
 pub fn run(trials: &Trials, data: &Data) -> anyhow::Result<Outcome> {
     let bands: Vec<[f64; 4]> = data.rimea_bands()?.into_iter().take(BINS).collect();
     let people = |density: f64| ((density * RING.length).round() as usize).max(1);
-    let speeds = trials.by_variant("single file", &bands, |band, seed| RING.speed(trials, people(band[0]), seed))?;
+    let speeds =
+        trials.by_variant("single file", &bands, |band, seed| RING.speed(trials, people(band[0]), seed))?;
     let ours: Vec<f64> = speeds.iter().map(|speeds| mean(speeds)).collect();
-    let mut table = Table::new(["density, 1/m", "people", "10 %, m/s", "50 %, m/s", "90 %, m/s", "ours, m/s"]);
+    let mut table =
+        Table::new(["density, 1/m", "people", "10 %, m/s", "50 %, m/s", "90 %, m/s", "ours, m/s"]);
     for ([density, low, middle, high], &ours) in bands.iter().copied().zip(&ours) {
         let figures = [people(density) as f64, low, middle, high, ours];
         table.row(format!("{density:.2}"), figures.map(Some));
     }
-    let inside = bands.iter().zip(&ours).filter(|([_, low, _, high], ours)| (low..=high).contains(ours)).count();
+    let inside =
+        bands.iter().zip(&ours).filter(|([_, low, _, high], ours)| (low..=high).contains(ours)).count();
     let edge = |column: usize| bands.iter().map(move |band| [band[0], band[column]]);
     let figure = Figure::new("density, 1/m", "speed, m/s")
         .with("recorded, 10 to 90 %", Mark::Band, edge(1).chain(edge(3).rev()))

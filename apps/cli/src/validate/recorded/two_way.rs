@@ -46,7 +46,12 @@ pub fn run(trials: &Trials, data: &Data) -> anyhow::Result<Outcome> {
     Ok(outcome(free_speed, &recorded, &simulated))
 }
 
-fn again(trials: &Trials, run: &Trajectories, free_speed: FreeSpeed, seed: u64) -> anyhow::Result<Trajectories> {
+fn again(
+    trials: &Trials,
+    run: &Trajectories,
+    free_speed: FreeSpeed,
+    seed: u64,
+) -> anyhow::Result<Trajectories> {
     let walkable = format!("\"{}\"", corridor::walkable(WIDTH));
     let scenario = trials.scenario("recorded-corridor", seed, &[("map.walkable", walkable)])?;
     let entries = run.entries();
@@ -57,7 +62,8 @@ fn again(trials: &Trials, run: &Trajectories, free_speed: FreeSpeed, seed: u64) 
     };
     let comers: Vec<Comer> = (0..).zip(entries).map(comer).collect();
     let exits = [corridor::beyond(WIDTH, -6.0, -9.0), corridor::beyond(WIDTH, 6.0, 9.0)];
-    Inflow { scenario: &scenario, exits: &exits, comers: &comers, radius: RADIUS, until: 3.0 * last + 60.0 }.walk()
+    Inflow { scenario: &scenario, exits: &exits, comers: &comers, radius: RADIUS, until: 3.0 * last + 60.0 }
+        .walk()
 }
 
 fn figures(run: &Trajectories, people: usize) -> Figures {
@@ -83,9 +89,8 @@ fn order_excess(run: &Trajectories, [from, until]: [f64; 2]) -> f64 {
         let inside: Vec<&Person> = people.iter().filter(|person| person.position.y.abs() <= END).collect();
         let directions: Vec<bool> = inside.iter().map(|person| down[&person.id]).collect();
         let order = order(&inside, &directions)?;
-        let shuffled = (0..SHUFFLES).filter_map(|round| {
-            self::order(&inside, &dealt(&directions, (time * 1e3) as u64, round))
-        });
+        let shuffled = (0..SHUFFLES)
+            .filter_map(|round| self::order(&inside, &dealt(&directions, (time * 1e3) as u64, round)));
         Some(order - mean(&shuffled.collect::<Vec<_>>()))
     });
     mean(&excess.collect::<Vec<_>>())
@@ -118,7 +123,16 @@ fn dealt(directions: &[bool], key: u64, round: u64) -> Vec<bool> {
 
 fn outcome(free_speed: FreeSpeed, recorded: &[Figures], simulated: &[Vec<Figures>]) -> Outcome {
     let mut table = Table::new([
-        "run", "order", "ours", "flow, 1/m/s", "ours", "density, 1/m²", "ours", "speed, m/s", "ours", "through",
+        "run",
+        "order",
+        "ours",
+        "flow, 1/m/s",
+        "ours",
+        "density, 1/m²",
+        "ours",
+        "speed, m/s",
+        "ours",
+        "through",
     ]);
     let (mut findings, mut figure) = (Vec::new(), Vec::new());
     for (index, &name) in RUNS.iter().enumerate() {
