@@ -78,7 +78,7 @@ struct Validation {
 /// Something that can be run.
 enum Job {
     Standard(&'static standards::Case),
-    Recorded(recorded::Experiment),
+    Recorded(&'static str, &'static str, recorded::Experiment),
 }
 
 /// Runs the command.
@@ -88,8 +88,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let jobs = jobs(&name)?;
-    let needs_data = jobs.iter().any(|job| matches!(job, Job::Recorded(_)));
-    let data = needs_data.then(|| Data::find(args.data.as_deref())).transpose()?;
+    let data = Data::find(args.data.as_deref());
+    if let Err(error) = &data
+        && (args.data.is_some() || name.starts_with("recorded"))
+    {
+        bail!("{error}");
+    }
     let html = args.html.as_deref().map(Promised::new).transpose()?;
     let trials = Trials {
         changes: args.changes.overrides(),
@@ -104,8 +108,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 trials.line.say(case.name);
                 case.run(&trials)?
             }
-            (Job::Recorded(experiment), Some(data)) => experiment(&trials, data)?,
-            (Job::Recorded(_), None) => continue,
+            (Job::Recorded(.., experiment), Ok(data)) => experiment(&trials, data)?,
+            (Job::Recorded(name, title, _), Err(error)) => Outcome::without_data(name, title, error),
         });
     }
     trials.line.say("");
@@ -128,7 +132,7 @@ fn jobs(name: &str) -> anyhow::Result<Vec<Job>> {
     let recorded = |wanted: &str| {
         let wanted =
             recorded::ALL.into_iter().filter(move |(name, ..)| wanted == "recorded" || *name == wanted);
-        wanted.map(|(.., experiment)| Job::Recorded(experiment)).collect::<Vec<_>>()
+        wanted.map(|(name, title, experiment)| Job::Recorded(name, title, experiment)).collect::<Vec<_>>()
     };
     let standard = |case: &'static standards::Case| match case.same_as() {
         Some(other) if other.starts_with("recorded") => recorded(other),

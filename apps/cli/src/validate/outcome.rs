@@ -87,6 +87,21 @@ impl Outcome {
         self
     }
 
+    /// A recorded experiment whose data are not at hand.
+    pub fn without_data(name: &str, title: &str, error: &anyhow::Error) -> Outcome {
+        Outcome {
+            name: name.into(),
+            title: title.into(),
+            status: Status::Waiting,
+            set_up: "A recorded experiment, run again.".into(),
+            asked: "What was recorded.".into(),
+            because: Some(error.to_string()),
+            table: Table::default(),
+            findings: Vec::new(),
+            figures: Vec::new(),
+        }
+    }
+
     /// As text.
     pub fn text(&self) -> String {
         let status = self.status.name();

@@ -10,7 +10,9 @@ use crate::validate::trial::{Trials, walk};
 use throng::measure::Measure;
 
 /// Width, m, and persons per second: Kretz, Seyfried.
-const RECORDED: [(f64, Option<f64>, Option<f64>); 8] = [
+type Recorded = (f64, Option<f64>, Option<f64>);
+
+const RECORDED: [Recorded; 8] = [
     (0.5, Some(1.02), None),
     (0.6, Some(1.12), None),
     (0.7, Some(1.24), None),
@@ -95,7 +97,7 @@ fn bottleneck(data: &Data) -> Option<f64> {
 }
 
 fn figure(ours: Vec<[f64; 2]>, bottleneck: Option<f64>) -> Figure {
-    let of = |whose: fn(&(f64, Option<f64>, Option<f64>)) -> Option<f64>| {
+    let of = |whose: fn(&Recorded) -> Option<f64>| {
         RECORDED.iter().filter_map(move |row| Some([row.0, whose(row)?]))
     };
     Figure::new("width, m", "flow, 1/s")
