@@ -38,7 +38,9 @@ pub enum Mark {
 /// px.
 const SIZE: [f64; 2] = [560.0, 340.0];
 /// Room for the axes: left, top, right, bottom, px.
-const MARGIN: [f64; 4] = [58.0, 14.0, 14.0, 46.0];
+const MARGIN: [f64; 4] = [58.0, 34.0, 14.0, 46.0];
+/// A letter, about, px.
+const WIDE: f64 = 6.4;
 /// About this many numbers on an axis.
 const TICKS: f64 = 6.0;
 /// Told apart on paper and by those who see no red or green.
@@ -73,21 +75,19 @@ impl Figure {
         svg + &self.legend() + "</svg>\n"
     }
 
+    /// In a row above, where it hides nothing.
     fn legend(&self) -> String {
-        let mut svg = String::new();
+        let (mut svg, mut x) = (String::new(), MARGIN[0]);
         for (index, series) in self.series.iter().enumerate() {
-            let (y, colour) = (MARGIN[1] + 14.0 + 17.0 * index as f64, COLOURS[index % COLOURS.len()]);
-            let x = SIZE[0] - MARGIN[2] - 8.0;
+            let colour = COLOURS[index % COLOURS.len()];
             // Writing to a string cannot fail.
             let _ = writeln!(
                 svg,
-                "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{}</text><rect x=\"{}\" y=\"{}\" width=\"10\" height=\"10\" \
-                 fill=\"{colour}\"/>",
-                x - 16.0,
-                escaped(&series.name),
-                x - 10.0,
-                y - 9.0
+                "<rect x=\"{x}\" y=\"10\" width=\"10\" height=\"10\" fill=\"{colour}\"/><text x=\"{}\" y=\"19\">{}</text>",
+                x + 15.0,
+                escaped(&series.name)
             );
+            x += 32.0 + WIDE * series.name.chars().count() as f64;
         }
         svg
     }

@@ -11,7 +11,7 @@ h1, h2, th, .status, svg { font-family: Helvetica, Arial, sans-serif; }
 h1 { font-size: 1.7em; } h2 { font-size: 1.2em; margin: 2.2em 0 0.3em; border-top: 1px solid #bbb; padding-top: 1em; }
 table { border-collapse: collapse; margin: 0.8em 0; font-size: 0.9em; }
 th, td { padding: 0.15em 0.7em; text-align: right; border-bottom: 1px solid #ddd; } th:first-child, td:first-child { text-align: left; }
-dt { font-weight: bold; float: left; clear: left; width: 6em; } dd { margin: 0 0 0.3em 6.5em; }
+dt { font-weight: bold; float: left; clear: left; width: 8em; } dd { margin: 0 0 0.3em 8.5em; }
 .status { font-size: 0.75em; padding: 0.15em 0.6em; border-radius: 0.8em; color: #fff; }
 .passed { background: #2a7d46; } .failed { background: #b3261e; } .waiting { background: #777; }
 td.no { color: #b3261e; font-weight: bold; } svg { width: 34em; max-width: 100%; }
