@@ -14,7 +14,8 @@ pub enum Side {
 }
 
 impl Side {
-    fn sign(self) -> &'static str {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
         match self {
             Side::AtLeast => ">=",
             Side::AtMost => "<=",

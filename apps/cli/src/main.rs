@@ -15,6 +15,7 @@ mod session;
 mod statistics;
 mod summary;
 mod sweep;
+mod validate;
 mod watch;
 
 use clap::Parser;

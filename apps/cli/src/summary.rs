@@ -3,6 +3,7 @@
 use crate::output;
 use crate::progress::duration;
 use crate::session::{Ended, Outcome};
+use throng::measure::Figures;
 use throng::report::Report;
 use throng::scenario::Scenario;
 use throng::simulation::Unreachable;
@@ -19,8 +20,10 @@ pub fn of(scenario: &Scenario, outcome: &Outcome) -> String {
         ("state", format!("{} (seed {})", report.state_hash, report.seed)),
     ];
     let unreachable = outcome.first_unreachable.as_ref().map(|first| ("no path", no_path(report, first)));
+    let measured =
+        report.measures.iter().map(|(name, figures)| ("measured", format!("{name}: {}", measured(figures))));
     let recorded = outcome.recording.as_ref().map(|recording| ("recorded", recording.to_string()));
-    let rows = rows.into_iter().chain(unreachable).chain(recorded);
+    let rows = rows.into_iter().chain(measured).chain(unreachable).chain(recorded);
     output::table(0, &rows.map(|(label, text)| [label.into(), text]).collect::<Vec<_>>())
 }
 
@@ -79,6 +82,26 @@ fn walked(report: &Report) -> String {
         metres => format!("{metres:.0} m"),
     };
     format!("{length} in all{}", travel.unwrap_or_default())
+}
+
+/// A measure in a line: `52 crossed the line from 3.1 to 40.2 s: 1.37 /s, 1.52 /m/s`.
+pub fn measured(figures: &Figures) -> String {
+    let or_none =
+        |number: Option<f64>, unit: &str| number.map_or("-".into(), |number| format!("{number:.2} {unit}"));
+    match figures {
+        Figures::Line(line) => {
+            let when =
+                line.first_s.zip(line.last_s).map(|(first, last)| format!(" from {first:.1} to {last:.1} s"));
+            let (flow, specific) = (or_none(line.flow, "/s"), or_none(line.specific_flow, "/m/s"));
+            format!("{} crossed{}, flow {flow}, {specific}", line.crossings, when.unwrap_or_default())
+        }
+        Figures::Area(area) => {
+            let (mean, most) = (or_none(area.density_mean, "/m²"), or_none(area.density_max, "/m²"));
+            let voronoi = area.voronoi_mean.map(|density| format!(", Voronoi {density:.2} /m²"));
+            let speed = or_none(area.speed_mean, "m/s");
+            format!("density {mean}, at most {most}{}, speed {speed}", voronoi.unwrap_or_default())
+        }
+    }
 }
 
 fn overlaps(report: &Report) -> String {

@@ -124,3 +124,14 @@ fn without_pyrvo_its_findings_are_skipped() {
     assert!(of_pyrvo["holds"].is_null());
     assert_eq!(of_pyrvo["reason"], "skipped: pip install pyrvo");
 }
+
+#[test]
+fn validate_as_json() {
+    let (code, answer) = throng(&["validate", "rimea-1", "--json", "--quick"]);
+    check_findings(code, &answer["findings"]);
+    assert_eq!((&answer["cases"][0]["status"], &answer["seeds"]), (&"passed".into(), &3.into()));
+    let (code, answer) = throng(&["validate", "rimea-2", "--json"]);
+    assert_eq!((code, &answer["cases"][0]["status"]), (Some(0), &"waiting".into()));
+    let (_, answer) = throng(&["validate", "--json"]);
+    assert_eq!(answer[0]["name"], "rimea-1");
+}

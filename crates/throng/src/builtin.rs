@@ -59,6 +59,20 @@ const FILES: &[(&str, &str)] = files! {
     "papers/multi-domain-four-way"
     "papers/multi-domain-goals"
     "papers/multi-domain-stepping-stones"
+    "validation/rimea-1"
+    "validation/rimea-5"
+    "validation/rimea-6"
+    "validation/rimea-7"
+    "validation/rimea-9"
+    "validation/rimea-10"
+    "validation/rimea-12"
+    "validation/rimea-15"
+    "validation/imo-4"
+    "validation/imo-8"
+    "validation/nist-1-1"
+    "validation/nist-4-1"
+    "validation/recorded-door"
+    "validation/recorded-corridor"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

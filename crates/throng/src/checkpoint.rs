@@ -4,6 +4,7 @@
 //! keeps the one before.
 
 use crate::crowd::{Crowd, LoadError, checksum};
+use crate::measure::Observer;
 use crate::metrics::Metrics;
 use crate::record::RecordPosition;
 use crate::scenario::{Scenario, ScenarioError};
@@ -14,7 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng_core::world::Departure;
 
-const MAGIC: &[u8; 8] = b"throngC8";
+const MAGIC: &[u8; 8] = b"throngC9";
 
 /// How the checkpoints of all versions begin; the next byte tells them apart.
 const FAMILY: &[u8; 7] = b"throngC";
@@ -30,7 +31,9 @@ pub struct Checkpoint {
     events_raised: usize,
     /// Who has left.
     departed: Vec<Departure>,
-    /// What has been measured so far.
+    /// What the scenario's measures have seen so far.
+    observers: Vec<Observer>,
+    /// What has been counted so far.
     pub metrics: Metrics,
     /// Where the recording stood.
     pub recording: Option<RecordPosition>,
@@ -87,6 +90,7 @@ impl Checkpoint {
             crowd: simulation.save()?,
             events_raised: simulation.events_raised(),
             departed: simulation.departed().to_vec(),
+            observers: simulation.observers().to_vec(),
             metrics,
             recording,
         })
@@ -130,6 +134,6 @@ impl Checkpoint {
     pub fn resume(self, threads: usize) -> Result<Simulation, CheckpointError> {
         let scenario = Scenario::parse(&self.scenario, "checkpoint.json", None)?;
         let crowd = Crowd::load_on(&self.crowd, Some(threads))?;
-        Ok(Simulation::resumed(&scenario, crowd, self.events_raised, self.departed))
+        Ok(Simulation::resumed(&scenario, crowd, self.events_raised, self.departed, self.observers))
     }
 }

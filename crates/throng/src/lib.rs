@@ -53,6 +53,7 @@ pub mod expect;
 pub mod explain;
 mod frame;
 pub mod map;
+pub mod measure;
 pub mod metrics;
 pub mod pipeline;
 #[cfg(feature = "scenario")]

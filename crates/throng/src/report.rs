@@ -1,5 +1,6 @@
 //! What a run of a scenario reports.
 
+use crate::measure::Measures;
 use crate::metrics::{Metrics, peak_rss_mb};
 use crate::simulation::Simulation;
 use serde::Serialize;
@@ -51,6 +52,8 @@ pub struct Report {
     pub stage_us: BTreeMap<&'static str, f64>,
     /// The most memory that the process had, MB.
     pub peak_rss_mb: f64,
+    /// What was measured, by the names of the scenario's measures.
+    pub measures: Measures,
     /// A number that differs whenever the state differs in a bit.
     pub state_hash: String,
 }
@@ -84,6 +87,7 @@ impl Report {
             agent_steps_per_s: timings.agent_steps as f64 / timings.sum().as_secs_f64().max(1e-9),
             stage_us: timings.total.named().map(|(name, time)| (name, per_step(time))).into(),
             peak_rss_mb: peak_rss_mb(),
+            measures: simulation.measures(),
             state_hash: format!("{:016x}", simulation.state_hash()),
         }
     }

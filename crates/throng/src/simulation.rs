@@ -3,6 +3,7 @@
 use crate::crowd::{Agent, BuildError, Cohort, CohortGoal, CohortId, Crowd, Edit, Mover};
 use crate::explain::Explanation;
 use crate::map::bounds;
+use crate::measure::{Live, Measures, Observer};
 use crate::pipeline::{CohortModels, Models};
 use crate::record::RunInfo;
 use crate::scenario::{self, Action, Event, Goal, Scenario};
@@ -18,6 +19,7 @@ pub struct Simulation {
     departed: Vec<Departure>,
     /// How many of the crowd's departures are in the list.
     noted: usize,
+    measures: Live,
 }
 
 /// What the scenario says of the time to come, and for reports.
@@ -87,7 +89,9 @@ impl Simulation {
             crowd.draw_around(place);
         }
         crowd.on_threads(Crowd::prepare);
-        Ok(Simulation { crowd, timetable: Timetable::of(scenario), departed: Vec::new(), noted: 0 })
+        let mut measures = Live::new(&scenario.measures);
+        measures.observe(&crowd.frame());
+        Ok(Simulation { crowd, timetable: Timetable::of(scenario), departed: Vec::new(), noted: 0, measures })
     }
 
     /// A simulation that goes on with a saved crowd.
@@ -96,9 +100,10 @@ impl Simulation {
         crowd: Crowd,
         next_event: usize,
         departed: Vec<Departure>,
+        observers: Vec<Observer>,
     ) -> Simulation {
         let timetable = Timetable { next_event, ..Timetable::of(scenario) };
-        Simulation { crowd, timetable, departed, noted: 0 }
+        Simulation { crowd, timetable, departed, noted: 0, measures: Live::resumed(observers) }
     }
 
     /// One step: what the timetable says, then the crowd's.
@@ -109,6 +114,7 @@ impl Simulation {
             simulation.crowd.step();
             simulation.noted = 0;
             simulation.note_departures();
+            simulation.measures.observe(&simulation.crowd.frame());
         });
     }
 
@@ -174,6 +180,16 @@ impl Simulation {
     /// What a recording should know of the run.
     pub fn info(&self) -> &RunInfo {
         &self.timetable.info
+    }
+
+    /// What has been measured so far, by the names of the measures.
+    pub fn measures(&self) -> Measures {
+        self.measures.figures()
+    }
+
+    /// Those who measure, for a checkpoint.
+    pub(crate) fn observers(&self) -> &[Observer] {
+        self.measures.observers()
     }
 
     /// How many events have been raised.

@@ -4,10 +4,11 @@
 mod jupedsim;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use throng::measure::{Measure, Place, of_run};
 use throng::prelude::*;
-use throng::record::{RecordOptions, Recorder};
+use throng::record::{GeometrySpan, RecordOptions, Recorder, open_run};
 use throng::{Scenario, Simulation};
 
 enum Outcome {
@@ -17,7 +18,7 @@ enum Outcome {
 
 type Test = fn() -> Result<Outcome, String>;
 
-const TESTS: [(&str, Test); 10] = [
+const TESTS: [(&str, Test); 12] = [
     ("orca_agrees_with_rvo2_where_the_crowd_is_sparse", orca_agrees_with_rvo2),
     ("orca_agrees_with_rvo2_in_steps_of_any_length", orca_agrees_in_steps_of_any_length),
     ("collision_free_speed_agrees_with_jupedsim", jupedsim::collision_free_speed_agrees),
@@ -28,6 +29,8 @@ const TESTS: [(&str, Test); 10] = [
     ("the_flow_of_social_force_agrees_with_jupedsim", jupedsim::social_force_flow_agrees),
     ("pedpy_loads_the_sqlite_of_a_run", pedpy_loads_sqlite),
     ("pedpy_loads_the_txt_of_a_run", pedpy_loads_txt),
+    ("pedpy_measures_a_run_alike", pedpy_measures_a_run),
+    ("pedpy_measures_a_recorded_bottleneck_alike", pedpy_measures_a_bottleneck),
 ];
 
 fn main() -> ExitCode {
@@ -260,4 +263,119 @@ fn pedpy_loads(extension: &str, area: f64) -> Result<Outcome, String> {
     let expected = format!("area {area:?}\nrate 10.0\nagents 6\nrows {}\nfirst 1.0 1.0\n", 6 * 51);
     let same = printed.replace("area 0\n", "area 0.0\n") == expected;
     if same { Ok(Outcome::Passed) } else { Err(format!("PedPy says\n{printed}\ninstead of\n{expected}")) }
+}
+
+const PEDPY_MEASURES: &str = r#"
+import json, pathlib, sys, warnings
+warnings.simplefilter("ignore")
+import pedpy, shapely
+asked = json.load(sys.stdin)
+path = pathlib.Path(asked["path"])
+load = pedpy.load_trajectory_from_jupedsim_sqlite if path.suffix == ".sqlite" else pedpy.load_trajectory_from_txt
+run = load(trajectory_file=path)
+floor = pedpy.WalkableArea(shapely.from_wkt(asked["walkable"]))
+line = pedpy.MeasurementLine(asked["line"])
+area = pedpy.MeasurementArea(asked["area"])
+n_t, crossed = pedpy.compute_n_t(traj_data=run, measurement_line=line)
+first, last = crossed.frame.min() / run.frame_rate, crossed.frame.max() / run.frame_rate
+print("crossings", len(crossed))
+print("flow", (len(crossed) - 1) / (last - first))
+print("density", pedpy.compute_classic_density(traj_data=run, measurement_area=area).density.mean())
+speed = pedpy.compute_individual_speed(traj_data=run, frame_step=round(0.4 * run.frame_rate),
+    speed_calculation=pedpy.SpeedCalculation.BORDER_ADAPTIVE)
+inside = run.data[shapely.within(run.data.point, area.polygon)].merge(speed, on=["id", "frame"])
+print("speed", inside.groupby("frame").speed.mean().mean())
+# Cells are slow there: once a second is enough.
+whole = run.data[(run.data.frame - run.data.frame.min()) % round(run.frame_rate) == 0]
+some = pedpy.TrajectoryData(whole[["id", "frame", "x", "y"]], run.frame_rate)
+for name, cut_off in [("voronoi", None), ("voronoi within 0.8 m", pedpy.Cutoff(radius=0.8, quad_segments=3))]:
+    cells = pedpy.compute_individual_voronoi_polygons(traj_data=some, walkable_area=floor, cut_off=cut_off)
+    density, _ = pedpy.compute_voronoi_density(individual_voronoi_data=cells, measurement_area=area)
+    print(name, density[density.frame.isin(some.data.frame)].density.mean())
+"#;
+
+/// A line, an area and a floor, and a file in which they are measured.
+struct Measured<'a> {
+    path: &'a Path,
+    walkable: &'a str,
+    line: [[f64; 2]; 2],
+    area: &'a [[f64; 2]],
+}
+
+/// Every figure within 1 % of PedPy's.
+fn measures_alike(Measured { path, walkable, line, area }: Measured<'_>) -> Result<Outcome, String> {
+    let asked = serde_json::json!({ "path": path, "walkable": walkable, "line": line, "area": area });
+    let printed = match run_python("pedpy", PEDPY_MEASURES, &asked.to_string())? {
+        Ok(printed) => printed,
+        Err(reason) => return Ok(Outcome::Skipped(reason)),
+    };
+    let mut run = open_run(path).map_err(|error| error.to_string())?;
+    run.geometry = vec![GeometrySpan { from_frame: 0, wkt: walkable.into() }];
+    let crossings = of_run(&run, Measure::line("line", line[0], line[1])).line().unwrap();
+    let every_frame = Measure { every: 1.0 / run.fps, ..Measure::area("area", area) };
+    let counted = of_run(&run, every_frame).area().unwrap();
+    let cells = |cut_off| {
+        let Place::Area(ring) = Measure::area("area", area).place else {
+            unreachable!("an area was asked for")
+        };
+        let from = f64::from(run.frames().0) / run.fps;
+        let measure = Measure { voronoi: true, cut_off, every: 1.0, from, ..Measure::area("area", &ring) };
+        of_run(&run, measure).area().unwrap().voronoi_mean
+    };
+    let ours = [
+        ("crossings", Some(crossings.crossings as f64)),
+        ("flow", crossings.flow),
+        ("density", counted.density_mean),
+        ("speed", counted.speed_mean),
+        ("voronoi", cells(None)),
+        ("voronoi within 0.8 m", cells(Some(0.8))),
+    ];
+    for (line, (name, ours)) in printed.lines().zip(ours) {
+        let theirs: f64 =
+            line.strip_prefix(name).unwrap_or_default().trim().parse().map_err(|_| printed.clone())?;
+        let ours = ours.ok_or(format!("no {name}"))?;
+        println!("{name}: {ours:.4}, PedPy {theirs:.4}");
+        if (ours / theirs - 1.0).abs() > 0.01 {
+            return Err(format!("{name} is {ours}, and {theirs} in PedPy"));
+        }
+    }
+    if printed.lines().count() == ours.len() { Ok(Outcome::Passed) } else { Err(printed) }
+}
+
+/// People who leave a room by a door beside a pillar, recorded by us.
+fn pedpy_measures_a_run() -> Result<Outcome, String> {
+    let walkable = "POLYGON ((0 0, 8 0, 8 2.4, 8.4 2.4, 8.4 0, 14 0, 14 6, 8.4 6, 8.4 3.6, 8 3.6, 8 6, 0 6, 0 0), \
+                    (6.2 2.8, 6.6 2.8, 6.6 3.2, 6.2 3.2, 6.2 2.8))";
+    let text = format!(
+        "format = 1\nseed = 3\nuntil = 60\n[pipeline]\nmacroscale = \"navmesh\"\n[map]\nwalkable = \"{walkable}\"\n\
+         [[agents]]\ncount = 50\nradius = 0.2\nplace = {{ polygon = [[0.5, 0.5], [5.5, 0.5], [5.5, 5.5], [0.5, 5.5]] }}\n\
+         goal = {{ polygon = [[12, 0.5], [13.5, 0.5], [13.5, 5.5], [12, 5.5]] }}\non_arrival = \"leave\"\n"
+    );
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("door.sqlite");
+    let scenario = Scenario::parse(&text, "door.toml", None).map_err(|error| error.to_string())?;
+    let mut simulation = Simulation::with_threads(&scenario, 1).map_err(|error| error.to_string())?;
+    let mut recorder = Recorder::create(&path, &simulation).map_err(|error| error.to_string())?;
+    recorder.frame(simulation.frame()).map_err(|error| error.to_string())?;
+    while !simulation.is_done() {
+        simulation.step();
+        recorder.frame(simulation.frame()).map_err(|error| error.to_string())?;
+    }
+    recorder.finish().map_err(|error| error.to_string())?;
+    let area = [[5.2, 1.8], [7.8, 1.8], [7.8, 4.2], [5.2, 4.2]];
+    measures_alike(Measured { path: &path, walkable, line: [[8.2, 2.4], [8.2, 3.6]], area: &area })
+}
+
+/// A bottleneck of 0.5 m that others have recorded, where the file is at hand.
+fn pedpy_measures_a_bottleneck() -> Result<Outcome, String> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/pedpy/bottleneck/040_c_56_h-.txt");
+    if !path.exists() {
+        return Ok(Outcome::Skipped("the recording is not at hand".into()));
+    }
+    let walkable = "POLYGON ((-3.5 -2, 3.5 -2, 3.5 8, -3.5 8, -3.5 -2), \
+                    (-0.7 -1.1, -0.25 -1.1, -0.25 -0.15, -0.4 0, -2.8 0, -2.8 6.7, -3.05 6.7, -3.05 -0.3, -0.7 -0.3, -0.7 -1.1), \
+                    (0.25 -1.1, 0.7 -1.1, 0.7 -0.3, 3.05 -0.3, 3.05 6.7, 2.8 6.7, 2.8 0, 0.4 0, 0.25 -0.15, 0.25 -1.1))";
+    let area = [[-0.4, 0.5], [0.4, 0.5], [0.4, 1.3], [-0.4, 1.3]];
+    measures_alike(Measured { path: &path, walkable, line: [[0.4, 0.0], [-0.4, 0.0]], area: &area })
 }

@@ -3,7 +3,11 @@
 use glam::DVec2;
 use proptest::prelude::*;
 use std::path::Path;
+use throng::Simulation;
+use throng::checkpoint::Checkpoint;
+use throng::metrics::Metrics;
 use throng::params::Value;
+use throng::report::Report;
 use throng::scenario::{Action, Goal, Overrides, Scenario, ScenarioError};
 
 /// The example of the format, each key of it used once.
@@ -882,4 +886,61 @@ fn values_count_more_than_their_preset() {
     assert_eq!(value("patience", "on"), Value::Flag(false));
     let error = scenario("format = 1\npreset = 'people'\n").unwrap_err().to_string();
     assert!(error.contains("unknown preset `people`; known: game, pedestrian, paper"), "{error}");
+}
+
+const MEASURED: &str = "
+    format = 1
+    until = 20
+    [map]
+    walkable = \"POLYGON ((0 0, 12 0, 12 2, 0 2, 0 0))\"
+    [[agents]]
+    place = { points = [[1, 0.5], [1, 1.5], [3, 1]] }
+    goal = { offset = [8, 0] }
+    [[measure]]
+    name = \"gate\"
+    line = [[6, 0], [6, 2]]
+    [[measure]]
+    name = \"middle\"
+    area = [[4, 0], [8, 0], [8, 2], [4, 2]]
+    voronoi = true
+";
+
+#[test]
+fn measures_stand_in_the_report_and_go_on_after_a_checkpoint() {
+    let scenario = Scenario::parse(MEASURED, "measured.toml", None).unwrap();
+    let run = |saved: bool| {
+        let mut simulation = Simulation::with_threads(&scenario, 1).unwrap();
+        while !simulation.is_done() {
+            simulation.step();
+            if saved && simulation.frame().step == 30 {
+                let checkpoint = Checkpoint::of(&simulation, Metrics::default(), None).unwrap();
+                simulation = checkpoint.resume(1).unwrap();
+            }
+        }
+        Report::new(&simulation, &Metrics::default(), std::time::Duration::ZERO).measures
+    };
+    let measures = run(false);
+    assert_eq!(measures, run(true));
+    let gate = measures["gate"].clone().line().unwrap();
+    assert_eq!((gate.crossings, gate.to_right, gate.series.n.len()), (3, 3, 3));
+    let middle = measures["middle"].clone().area().unwrap();
+    assert!((middle.speed_mean.unwrap() - 1.34).abs() < 0.05, "{:?}", middle.speed_mean);
+    assert!(middle.voronoi_mean.is_some_and(|density| density > 0.05 && density < 0.5));
+}
+
+#[test]
+fn bad_measures_are_refused_with_their_keys() {
+    for (wrong, complaint) in [
+        ("line = [[6, 0], [6, 0]]", "must lead from a point to another"),
+        ("line = [[6, 0], [6, 2]]\narea = [[4, 0], [8, 0], [8, 2]]", "exactly one of line, area"),
+        ("line = [[6, 0], [6, 2]]\nvoronoi = true", "is of areas"),
+        ("area = [[4, 0], [8, 0]]", "must have an area"),
+        ("area = [[4, 0], [8, 0], [8, 2]]\nevery = 0", "must be > 0"),
+        ("area = [[4, 0], [8, 0], [8, 2]]\nfrom = 5\nuntil = 4", "must be > 5"),
+        ("area = [[4, 0], [8, 0], [8, 2]]\nspeed = 4", "unknown"),
+    ] {
+        let text = format!("format = 1\n[[measure]]\n{wrong}\n");
+        let error = Scenario::parse(&text, "bad.toml", None).unwrap_err().to_string();
+        assert!(error.contains(complaint), "{error}");
+    }
 }

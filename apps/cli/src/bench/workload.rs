@@ -89,6 +89,7 @@ impl RandomCrossing {
             movers: Vec::new(),
             links: Vec::new(),
             events: Vec::new(),
+            measures: Vec::new(),
             expect: Default::default(),
             source: String::new(),
         }

@@ -3,6 +3,7 @@
 mod check;
 mod demo;
 mod list;
+mod measure;
 mod plan;
 mod render;
 mod run;
@@ -43,11 +44,13 @@ enum Command {
     Check(check::Args),
     Plan(Box<plan::Args>),
     Render(render::Args),
+    Measure(Box<measure::Args>),
     View(view::Args),
     List(list::Args),
     Schema(schema::Args),
     /// Reproduces a paper's tables, theirs and ours side by side
     Papers(crate::papers::Args),
+    Validate(Box<crate::validate::Args>),
     /// Throughput as agents grow, beside installed peers
     Bench(crate::bench::Args),
 }
@@ -69,10 +72,12 @@ impl Cli {
             Some(Command::Check(args)) => check::run(args),
             Some(Command::Plan(args)) => plan::run(*args),
             Some(Command::Render(args)) => render::run(args),
+            Some(Command::Measure(args)) => measure::run(*args),
             Some(Command::View(args)) => view::run(args),
             Some(Command::List(args)) => list::run(args),
             Some(Command::Schema(args)) => schema::run(args),
             Some(Command::Papers(args)) => crate::papers::run(args),
+            Some(Command::Validate(args)) => crate::validate::run(*args),
             Some(Command::Bench(args)) => crate::bench::run(args),
         }
     }

@@ -124,11 +124,13 @@ fn figures(report: &Report) -> anyhow::Result<Vec<(String, Value)>> {
     Ok(figures)
 }
 
+/// Nested figures one by one. Lists are series over time, which do not fit in a cell.
 fn flatten(name: String, value: Value, figures: &mut Vec<(String, Value)>) {
     match value {
         Value::Object(nested) => {
             nested.into_iter().for_each(|(key, value)| flatten(format!("{name}.{key}"), value, figures));
         }
+        Value::Array(_) => {}
         value => figures.push((name, value)),
     }
 }

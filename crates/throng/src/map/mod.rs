@@ -77,11 +77,7 @@ pub fn to_wkt(map: &Map, starts: &[DVec2], others: &[DVec2]) -> String {
 
 /// The same, with a box that an endless plane must hold, and agents that are somewhere now.
 pub(crate) fn to_wkt_around(map: &Map, within: Option<[DVec2; 2]>, present: &[DVec2]) -> String {
-    let walkable = map.walkable.iter().flatten().flatten();
-    let obstacles = map.obstacles.iter().flat_map(|(_, ring)| ring);
-    let walls = map.walls.iter().flatten();
-    let frame = vec![frame(walkable.chain(obstacles).chain(walls).chain(within.iter().flatten()))];
-
+    let frame = vec![outline(map, within)];
     let mut free = boundary::free_polygons(map, &frame);
     if free.len() > 1 {
         free.retain(|polygon| present.iter().any(|&place| winds_around(&polygon[0], place)));
@@ -93,6 +89,20 @@ pub(crate) fn to_wkt_around(map: &Map, within: Option<[DVec2; 2]>, present: &[DV
         free = vec![frame];
     }
     wkt::write(&free)
+}
+
+/// The free space of a map as polygons; a box that an endless plane must hold stands for its outline.
+#[cfg(feature = "scenario")]
+pub(crate) fn free_around(map: &Map, within: Option<[DVec2; 2]>) -> Vec<Polygon> {
+    boundary::free_polygons(map, &vec![outline(map, within)])
+}
+
+/// A box around all that is drawn, and more.
+fn outline(map: &Map, within: Option<[DVec2; 2]>) -> Vec<DVec2> {
+    let walkable = map.walkable.iter().flatten().flatten();
+    let obstacles = map.obstacles.iter().flat_map(|(_, ring)| ring);
+    let walls = map.walls.iter().flatten();
+    frame(walkable.chain(obstacles).chain(walls).chain(within.iter().flatten()))
 }
 
 /// Room around a plan that has no outline, m.

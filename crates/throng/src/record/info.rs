@@ -178,6 +178,7 @@ mod tests {
             movers: vec![],
             links: vec![],
             events: vec![],
+            measures: vec![],
             expect: BTreeMap::new(),
             source: String::new(),
         }

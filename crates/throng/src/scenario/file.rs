@@ -59,6 +59,9 @@ pub struct ScenarioFile {
     /// What happens on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventFile>,
+    /// Lines and areas where flow, density and speed are measured; what comes out stands in the report as `measures`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measure: Vec<MeasureFile>,
     /// Figures of the report that the scenario suite asserts of a run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub expect: BTreeMap<String, f64>,
@@ -344,6 +347,43 @@ pub struct RetargetFile {
     pub cohort: String,
     /// Its new goal.
     pub goal: GoalFile,
+}
+
+/// A line or an area where something is measured: exactly one of `line`, `area`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MeasureFile {
+    /// What to call it. Default: `measure[0]`, `measure[1]` and so on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Who crosses this line, from a point to another, is counted: flow, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<[Point; 2]>,
+    /// Who is in this polygon is counted: density and speed, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub area: Option<Vec<Point>>,
+    /// Since when, s. Default 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0.0))]
+    pub from: f64,
+    /// Until when, s. Default: the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub until: Option<f64>,
+    /// Time between two samples of an area, s. Default 0.1, or `dt` where that is more. Must be > 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub every: Option<f64>,
+    /// Whether the density in an area is also that of Voronoi cells. Default false.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub voronoi: bool,
+    /// How far a Voronoi cell reaches at most, m. Default: as far as the walkable area. Must be > 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub cut_off: Option<f64>,
+    /// Speeds in an area are along this vector, and negative against it. Default: whichever way people go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Point>,
 }
 
 /// A parameter's value: a number, a distribution or a flag.

@@ -41,6 +41,7 @@ pub(crate) use error::closest;
 use crate::catalog::{self, Ability};
 pub use crate::map::Link;
 use crate::map::{self, Map, boundary};
+pub use crate::measure::Measure;
 pub use crate::pipeline::{Pipeline, Settings};
 use document::Document;
 use glam::DVec2;
@@ -78,6 +79,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// What happens on the way, sorted by time.
     pub events: Vec<Event>,
+    /// What is measured on the way.
+    pub measures: Vec<Measure>,
     /// What a run must show.
     pub expect: BTreeMap<String, f64>,
     /// The whole scenario as JSON, with overrides and map files worked in: [`Scenario::parse`] under a name that ends in

@@ -16,6 +16,7 @@ pub fn schema() -> Value {
     one_of(&mut definitions["PlaceFile"], &["grid", "points", "circle", "polygon"]);
     one_of(&mut definitions["GoalFile"], &["point", "points", "antipodal", "offset", "random", "polygon"]);
     one_of(&mut definitions["EventFile"], &["add_obstacle", "remove_obstacle", "retarget"]);
+    one_of(&mut definitions["MeasureFile"], &["line", "area"]);
     describe(&mut definitions["CohortFile"]["properties"]["params"], &params);
     describe(&mut schema["properties"]["params"], &params);
     schema

@@ -7,6 +7,7 @@ mod agents;
 mod cohorts;
 mod events;
 mod floor;
+mod measures;
 mod values;
 
 use super::document::Document;
@@ -46,6 +47,7 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
     let movers = checker.movers();
     let links = checker.links();
     let events = checker.events(&map);
+    let measures = checker.measures();
     checker.expectations();
     if !checker.report.is_empty() {
         return Err(checker.report.into_error());
@@ -70,6 +72,7 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
         movers,
         links,
         events,
+        measures,
         expect: file.expect.clone(),
         source,
     };
