@@ -362,6 +362,7 @@ impl scenario::AgentStart {
     /// The agent of a cohort that it describes.
     pub fn agent(&self, cohort: CohortId, responsibility: f64) -> Agent {
         let agent = Agent::at(self.position)
+            .velocity(self.velocity)
             .radius(self.radius)
             .speed(self.preferred_speed)
             .max_speed(self.max_speed)

@@ -136,6 +136,7 @@ mod tests {
     fn scenario() -> Scenario {
         let agent = |x: f64, goal| AgentStart {
             position: DVec2::new(x, 0.0),
+            velocity: DVec2::ZERO,
             goal,
             radius: 0.2 + 0.1 * x,
             preferred_speed: 1.3,

@@ -2,7 +2,7 @@
 //!
 //! These types only say what may be written; `check` says what it means.
 
-use super::number::{Distribution, Number};
+use super::number::{Distribution, Number, Wrong};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -146,58 +146,125 @@ pub struct NamedObstacle {
     pub polygon: Vec<Point>,
 }
 
-/// A cohort: agents that have most things in common.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CohortFile {
-    /// What to call it. Default: `agents[0]`, `agents[1]` and so on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// How many agents. May be left out where `place` lists points.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Radius of a body, m. Default 0.25. Must be > 0.
-    #[serde(default = "default_radius")]
-    pub radius: Number,
-    /// Speed of free walking, m/s. Default 1.34.
-    #[serde(default = "default_preferred_speed")]
-    pub preferred_speed: Number,
-    /// Highest speed, m/s. Default: 1.8 or 1.35 times the preferred speed, whichever is more.
-    /// A preferred speed that was drawn above it is cut to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_speed: Option<Number>,
-    /// Where they stand at the start.
-    pub place: PlaceFile,
-    /// Where they want to be.
-    pub goal: GoalFile,
-    /// What an agent does at its goal. Default "stay".
-    #[serde(default)]
+/// What cohorts and sources say of their people, written once. `People` is a look at it that does not care which of the two
+/// it is.
+macro_rules! people {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident { $( $(#[$attribute:meta])* pub $key:ident : $kind:ty, )* }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $( $(#[$attribute])* pub $key: $kind, )*
+            /// Radius of a body, m. Default 0.25. Must be > 0.
+            #[serde(default = "default_radius")]
+            pub radius: Number,
+            /// Speed of free walking, m/s. Default 1.34.
+            #[serde(default = "default_preferred_speed")]
+            pub preferred_speed: Number,
+            /// Highest speed, m/s. Default: 1.8 or 1.35 times the preferred speed, whichever is more.
+            /// A preferred speed that was drawn above it is cut to it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub max_speed: Option<Number>,
+            /// Velocity at first, m/s: `[vx, vy]`, or a list of such with one for each agent. Default: they stand.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub velocity: Option<VelocityFile>,
+            /// Where they want to be.
+            pub goal: GoalFile,
+            /// What an agent does at its goal. Default "stay".
+            #[serde(default)]
+            pub on_arrival: OnArrival,
+            /// How close to its goal an agent has arrived, m. Default: the largest radius in the cohort.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub goal_radius: Option<f64>,
+            /// From when to when an agent should arrive, s. Default: whenever it can. Only the macroscale `multi-domain` plans
+            /// for it; the report's figure `in_window` says how many did.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub arrive: Option<[f64; 2]>,
+            /// How long after it came an agent begins to walk (premovement), s. Default 0.
+            #[serde(default = "default_start")]
+            pub start: Number,
+            /// The share of an avoidance that an agent takes on, 0 to 1. Default 0.5.
+            #[serde(default = "default_responsibility")]
+            #[schemars(range(min = 0.0, max = 1.0))]
+            pub responsibility: f64,
+            /// Whether members keep together: with `groups` in the mesoscale they avoid other groups as one, with `hybrid` as
+            /// their local model they keep to their middle and wait for one another. Default false.
+            #[serde(default, skip_serializing_if = "is_false")]
+            pub together: bool,
+            /// The cohort's own local model. Default: the pipeline's.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub microscale: Option<String>,
+            /// The cohort's own parameter values, on top of the scenario's.
+            #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+            #[schemars(with = "BTreeMap<String, BTreeMap<String, serde_json::Value>>")]
+            pub params: ParamsFile,
+        }
+
+        impl $name {
+            pub(super) fn people(&self) -> People<'_> {
+                People {
+                    radius: &self.radius,
+                    preferred_speed: &self.preferred_speed,
+                    max_speed: self.max_speed.as_ref(),
+                    velocity: self.velocity.as_ref(),
+                    goal: &self.goal,
+                    on_arrival: self.on_arrival,
+                    goal_radius: self.goal_radius,
+                    arrive: self.arrive,
+                    start: &self.start,
+                    responsibility: self.responsibility,
+                    together: self.together,
+                    microscale: self.microscale.as_deref(),
+                    params: &self.params,
+                }
+            }
+        }
+    };
+}
+
+/// What cohorts and sources say of their people.
+#[derive(Clone, Copy)]
+pub(super) struct People<'a> {
+    pub radius: &'a Number,
+    pub preferred_speed: &'a Number,
+    pub max_speed: Option<&'a Number>,
+    pub velocity: Option<&'a VelocityFile>,
+    pub goal: &'a GoalFile,
     pub on_arrival: OnArrival,
-    /// How close to its goal an agent has arrived, m. Default: the largest radius in the cohort.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal_radius: Option<f64>,
-    /// From when to when an agent should arrive, s. Default: whenever it can. Only the macroscale `multi-domain` plans for it;
-    /// the report's figure `in_window` says how many did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrive: Option<[f64; 2]>,
-    /// When an agent begins to walk, s. Default 0.
-    #[serde(default = "default_start")]
-    pub start: Number,
-    /// The share of an avoidance that an agent takes on, 0 to 1. Default 0.5.
-    #[serde(default = "default_responsibility")]
-    #[schemars(range(min = 0.0, max = 1.0))]
+    pub start: &'a Number,
     pub responsibility: f64,
-    /// Whether members keep together: with `groups` in the mesoscale they avoid other groups as one, with `hybrid` as their
-    /// local model they keep to their middle and wait for one another. Default false.
-    #[serde(default, skip_serializing_if = "is_false")]
     pub together: bool,
-    /// The cohort's own local model. Default: the pipeline's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub microscale: Option<String>,
-    /// The cohort's own parameter values, on top of the scenario's.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(with = "BTreeMap<String, BTreeMap<String, serde_json::Value>>")]
-    pub params: ParamsFile,
+    pub microscale: Option<&'a str>,
+    pub params: &'a ParamsFile,
+}
+
+people! {
+    /// A cohort: agents that have most things in common.
+    pub struct CohortFile {
+        /// What to call it. Default: `agents[0]`, `agents[1]` and so on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// How many agents. May be left out where `place` lists points.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub count: Option<u64>,
+        /// Where they stand at the start.
+        pub place: PlaceFile,
+    }
+}
+
+/// A velocity for all, or one for each agent, m/s.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum VelocityFile {
+    /// `[vx, vy]` for all.
+    All(Point),
+    /// One for each agent, in the order of their places.
+    Each(Vec<Point>),
 }
 
 /// What an agent does at its goal.
@@ -413,6 +480,29 @@ impl<'de> Deserialize<'de> for ObstacleFile {
     }
 }
 
+impl<'de> Deserialize<'de> for VelocityFile {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<VelocityFile, D::Error> {
+        /// A part of one velocity, or one of many.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Item {
+            Part(f64),
+            One(Point),
+        }
+        let wrong = || {
+            serde::de::Error::custom(
+                "expected two numbers, [vx, vy], or a list with such a pair for each agent",
+            )
+        };
+        let items = Vec::<Item>::deserialize(deserializer).map_err(|_| wrong())?;
+        if let [Item::Part(x), Item::Part(y)] = items[..] {
+            return Ok(VelocityFile::All([x, y]));
+        }
+        let one = |item| if let Item::One(velocity) = item { Ok(velocity) } else { Err(wrong()) };
+        items.into_iter().map(one).collect::<Result<_, _>>().map(VelocityFile::Each)
+    }
+}
+
 impl<'de> Deserialize<'de> for ParamValue {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ParamValue, D::Error> {
         struct Visitor;
@@ -441,8 +531,11 @@ impl<'de> Deserialize<'de> for ParamValue {
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<ParamValue, A::Error> {
                 let deserializer = serde::de::value::MapAccessDeserializer::new(map);
-                let wrong = |(key, complaint): (&str, String)| {
-                    let key = if key.is_empty() { "a distribution" } else { key };
+                let wrong = |wrong: Wrong| {
+                    let (key, complaint) = match wrong {
+                        Wrong::Key(key, complaint) => (key, complaint),
+                        Wrong::Number(complaint) | Wrong::Item(_, complaint) => ("a distribution", complaint),
+                    };
                     serde::de::Error::custom(format!("{key} {complaint}"))
                 };
                 let draw = Distribution::deserialize(deserializer)?.check().map_err(wrong)?;

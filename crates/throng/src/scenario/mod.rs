@@ -263,6 +263,8 @@ pub struct Cohort {
 pub struct AgentStart {
     /// m.
     pub position: DVec2,
+    /// m/s.
+    pub velocity: DVec2,
     /// Where it wants to be.
     pub goal: Goal,
     /// m.

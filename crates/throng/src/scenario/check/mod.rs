@@ -157,7 +157,9 @@ impl<'a> Checker<'a> {
             ParamError::Kind { expected, .. } => self.report.value(path, format!("must be {expected}")),
             ParamError::Limit { value, limit, default, .. } => {
                 let reaches = match *value {
-                    Value::Drawn(draw @ Draw::Normal { .. }) => complaint(&draw, limit),
+                    Value::Drawn(draw @ (Draw::Normal { .. } | Draw::LogNormal { .. })) => {
+                        complaint(&draw, limit)
+                    }
                     _ => format!("must be {limit}"),
                 };
                 self.report.value(path, format!("{reaches} (default {default})"));
