@@ -7,14 +7,14 @@ use crate::crowd::{Crowd, LoadError, checksum};
 use crate::metrics::Metrics;
 use crate::record::RecordPosition;
 use crate::scenario::{Scenario, ScenarioError};
-use crate::simulation::Simulation;
+use crate::simulation::{Progress, Simulation};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng_core::world::Departure;
 
-const MAGIC: &[u8; 8] = b"throngC8";
+const MAGIC: &[u8; 8] = b"throngC9";
 
 /// How the checkpoints of all versions begin; the next byte tells them apart.
 const FAMILY: &[u8; 7] = b"throngC";
@@ -26,8 +26,8 @@ pub struct Checkpoint {
     pub scenario: String,
     /// The crowd, with all that was done to it.
     crowd: Vec<u8>,
-    /// How many events have been raised.
-    events_raised: usize,
+    /// How far its timetable is.
+    progress: Progress,
     /// Who has left.
     departed: Vec<Departure>,
     /// What has been measured so far.
@@ -85,7 +85,7 @@ impl Checkpoint {
         Ok(Checkpoint {
             scenario: simulation.source().into(),
             crowd: simulation.save()?,
-            events_raised: simulation.events_raised(),
+            progress: simulation.progress(),
             departed: simulation.departed().to_vec(),
             metrics,
             recording,
@@ -130,6 +130,6 @@ impl Checkpoint {
     pub fn resume(self, threads: usize) -> Result<Simulation, CheckpointError> {
         let scenario = Scenario::parse(&self.scenario, "checkpoint.json", None)?;
         let crowd = Crowd::load_on(&self.crowd, Some(threads))?;
-        Ok(Simulation::resumed(&scenario, crowd, self.events_raised, self.departed))
+        Ok(Simulation::resumed(&scenario, crowd, self.progress, self.departed))
     }
 }

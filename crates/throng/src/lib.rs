@@ -67,6 +67,8 @@ pub mod report;
 pub mod scenario;
 #[cfg(feature = "scenario")]
 pub mod simulation;
+#[cfg(feature = "scenario")]
+mod ways;
 
 pub use crowd::Crowd;
 pub use frame::Frame;

@@ -19,3 +19,4 @@ mod regressions;
 mod scenario;
 mod steering;
 mod visibility_graph;
+mod ways;

@@ -40,13 +40,17 @@ impl Checker<'_> {
             // An empty cohort has no largest radius.
             let widest = if widest > 0.0 { widest } else { draft.people.radius.high() };
             let agents = self.agents(draft, &places, &radii, &goals);
-            cohorts.push(draft.people.cohort(&draft.name, agents, widest));
+            let area = match draft.goal {
+                Target::Area(_) => Some(areas.len() as u32 - 1),
+                _ => None,
+            };
+            cohorts.push(Cohort { area, ..draft.people.cohort(&draft.name, agents, widest) });
         }
         cohorts
     }
 
     /// What no event takes away from a map.
-    fn lasting(&self, map: &Map) -> Lasting {
+    pub(super) fn lasting(&self, map: &Map) -> Lasting {
         let removed = self.file.events.iter().filter_map(|event| event.remove_obstacle.as_deref());
         Lasting::new(map, removed)
     }
@@ -230,6 +234,7 @@ impl Checked<'_> {
         Cohort {
             name: name.to_owned(),
             agents,
+            area: None,
             leaves: self.file.on_arrival == OnArrival::Leave,
             goal_radius: self.file.goal_radius.unwrap_or(widest),
             arrive: self.file.arrive,
@@ -243,7 +248,7 @@ impl Checked<'_> {
 
 /// What stays on the map for good.
 pub(super) struct Lasting {
-    map: Map,
+    pub map: Map,
     pub region: Region,
 }
 
@@ -259,10 +264,10 @@ impl Lasting {
 }
 
 /// A goal with less free area than this cannot be reached, m².
-const SMALLEST_GOAL: f64 = 1e-6;
+pub(super) const SMALLEST_GOAL: f64 = 1e-6;
 
 /// Why no agent can be at a point.
-fn trouble(place: DVec2, map: &Map, region: &Region) -> Option<String> {
+pub(super) fn trouble(place: DVec2, map: &Map, region: &Region) -> Option<String> {
     if !within_reach(place) {
         return Some(format!("beyond {FARTHEST:e} m"));
     }
@@ -323,5 +328,6 @@ pub(super) fn goals(
             areas.push(area.clone());
             vec![Goal::Area(areas.len() as u32 - 1); starts.len()]
         }
+        Target::Journey(journey) => vec![Goal::Journey(*journey); starts.len()],
     }
 }

@@ -60,7 +60,11 @@ pub(super) enum Target {
     Offset(DVec2),
     Random(Vec<DVec2>),
     Area(Vec<DVec2>),
+    /// Out, perhaps by some stages: an index into the journeys.
+    Journey(u32),
 }
+
+const ONE_GOAL: &str = "needs exactly one of point, points, antipodal, offset, random, polygon, exit, exits";
 
 impl<'a> Checker<'a> {
     pub(super) fn cohort_name(&self, index: usize) -> String {
@@ -75,15 +79,22 @@ impl<'a> Checker<'a> {
         for (index, cohort) in self.file.agents.iter().enumerate() {
             let path = KeyPath::top("agents").then(index);
             let Some(draft) = self.cohort(index, cohort, path.clone(), total) else { continue };
-            if !names.insert(draft.name.clone()) {
-                let complaint =
-                    format!("another cohort is called `{}` already; choose another name", draft.name);
-                self.report.say(&path.then("name"), complaint);
-            }
+            self.is_new_cohort(&path, &draft.name, &mut names);
             total += draft.count as u64;
             drafts.push(draft);
         }
+        for index in 0..self.file.sources.len() {
+            let path = KeyPath::top("sources").then(index);
+            self.is_new_cohort(&path, &self.source_name(index), &mut names);
+        }
         drafts
+    }
+
+    fn is_new_cohort(&mut self, path: &KeyPath, name: &str, names: &mut BTreeSet<String>) {
+        if !names.insert(name.to_owned()) {
+            let complaint = format!("another cohort is called `{name}` already; choose another name");
+            self.report.say(&path.then("name"), complaint);
+        }
     }
 
     fn cohort(
@@ -95,7 +106,7 @@ impl<'a> Checker<'a> {
     ) -> Option<Draft<'a>> {
         let people = self.people(&path, file.people());
         let layout = self.layout(&path.then("place"), &file.place);
-        let goal = self.target(&path.then("goal"), file.people().goal);
+        let goal = self.way(&path, file.people());
         let layout = layout?;
         let count = self.count(&path, file, &layout, before)?;
         let (goal, people) = (goal?, people?);
@@ -111,6 +122,22 @@ impl<'a> Checker<'a> {
             goal,
             path,
         })
+    }
+
+    /// Where people go: to a goal, or on a journey.
+    pub(super) fn way(&mut self, path: &KeyPath, file: People<'_>) -> Option<Target> {
+        match (file.goal, file.journey) {
+            (Some(goal), None) => self.target(&path.then("goal"), goal),
+            (None, Some(journey)) => self.journey_named(&path.then("journey"), journey).map(Target::Journey),
+            (None, None) => {
+                self.report.say(path, "key `goal` is missing; or name a `journey`");
+                None
+            }
+            (Some(_), Some(_)) => {
+                self.report.value(&path.then("journey"), "and a goal cannot both be given; keep one");
+                None
+            }
+        }
     }
 
     /// What people are like, but for where they stand and where they go.
@@ -264,7 +291,22 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn target(&mut self, path: &KeyPath, goal: &GoalFile) -> Option<Target> {
-        let GoalFile { point, points, antipodal, offset, random, polygon } = goal;
+        let GoalFile { point, points, antipodal, offset, random, polygon, exit, exits, choose, share } = goal;
+        let is_way_out = exit.is_some() != exits.is_some();
+        let elsewhere = [point, antipodal, offset].iter().any(|key| key.is_some())
+            || [points, random, polygon].iter().any(|key| key.is_some());
+        if is_way_out && !elsewhere {
+            return self.way_out(path, goal).map(Target::Journey);
+        }
+        for (key, written) in [("choose", choose.is_some()), ("share", share.is_some())] {
+            if written {
+                self.report.value(&path.then(key), "belongs to `exits`");
+            }
+        }
+        if exit.is_some() || exits.is_some() {
+            self.report.say(path, ONE_GOAL);
+            return None;
+        }
         match (point, points, antipodal, offset, random, polygon) {
             (Some(point), None, None, None, None, None) => {
                 Some(Target::Point(self.point(&path.then("point"), *point)))
@@ -285,8 +327,7 @@ impl<'a> Checker<'a> {
                 Some(Target::Area(self.area(&path.then("polygon"), polygon)?))
             }
             _ => {
-                self.report
-                    .say(path, "needs exactly one of point, points, antipodal, offset, random, polygon");
+                self.report.say(path, ONE_GOAL);
                 None
             }
         }

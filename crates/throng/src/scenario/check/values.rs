@@ -19,7 +19,7 @@ impl Checker<'_> {
         number.check(limit).map_err(|wrong| self.wrong(path, wrong)).ok()
     }
 
-    fn wrong(&mut self, path: &KeyPath, wrong: Wrong) {
+    pub(super) fn wrong(&mut self, path: &KeyPath, wrong: Wrong) {
         match wrong {
             Wrong::Number(complaint) => self.report.value(path, complaint),
             Wrong::Key(key, complaint) => self.report.value(&path.then(key), complaint),
