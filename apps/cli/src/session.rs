@@ -47,7 +47,9 @@ impl Ended {
     pub fn of(simulation: &Simulation) -> Ended {
         match simulation.is_done() {
             false => Ended::Interrupted,
-            true if simulation.arrived() == simulation.agents() => Ended::Arrived,
+            true if simulation.arrived() == simulation.agents() && simulation.to_come() == 0 => {
+                Ended::Arrived
+            }
             true => Ended::Until,
         }
     }

@@ -22,14 +22,19 @@ pub fn of(scenario: &Scenario, outcome: &Outcome) -> String {
     let unreachable = outcome.first_unreachable.as_ref().map(|first| ("no path", no_path(report, first)));
     let measured =
         report.measures.iter().map(|(name, figures)| ("measured", format!("{name}: {}", measured(figures))));
+    let exits = (!report.exits.is_empty()).then(|| ("exits", exits(report)));
     let recorded = outcome.recording.as_ref().map(|recording| ("recorded", recording.to_string()));
-    let rows = rows.into_iter().chain(measured).chain(unreachable).chain(recorded);
+    let rows = rows.into_iter().chain(exits).chain(measured).chain(unreachable).chain(recorded);
     output::table(0, &rows.map(|(label, text)| [label.into(), text]).collect::<Vec<_>>())
 }
 
 /// `150 agents`, or by cohort where there are several.
 pub fn agents(scenario: &Scenario) -> String {
-    let total = count(scenario.agent_count(), "agent");
+    let mut total = count(scenario.agent_count(), "agent");
+    let coming: usize = scenario.sources.iter().map(|source| source.people.len()).sum();
+    if coming > 0 {
+        total += &format!(" and {coming} to come");
+    }
     match scenario.cohorts.len() {
         0 | 1 => total,
         cohorts => format!("{total} in {cohorts} cohorts"),
@@ -59,6 +64,9 @@ fn ended(Outcome { ended, report, .. }: &Outcome) -> String {
         Ended::Until => format!("time was over at {time}, after {steps}; {arrived}"),
         Ended::Interrupted => format!("interrupted at {time}, after {steps}; {arrived}"),
     };
+    if report.waiting_outside > 0 {
+        text += &format!("; {} waiting outside for room", report.waiting_outside);
+    }
     if report.put_aside > 0 {
         text += &format!("; {} put aside because their numbers stopped making sense", report.put_aside);
     }
@@ -73,6 +81,11 @@ fn no_path(report: &Report, first: &Unreachable) -> String {
     };
     let Unreachable { id, cohort, position: [x, y] } = first;
     format!("{who} (first: id {id} of cohort {cohort} at ({x:.1}, {y:.1}))")
+}
+
+/// `north 40, south 12`
+fn exits(report: &Report) -> String {
+    report.exits.iter().map(|(name, left)| format!("{name} {left}")).collect::<Vec<_>>().join(", ")
 }
 
 fn walked(report: &Report) -> String {

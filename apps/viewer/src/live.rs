@@ -150,7 +150,7 @@ impl Live {
         }
         let (id, share) = (cohort_id(cohort), self.scenario.cohorts[cohort].responsibility);
         for agent in &free {
-            self.simulation.spawn(agent.agent(id, share)).map_err(|error| error.to_string())?;
+            self.simulation.admit(agent, id, share).map_err(|error| error.to_string())?;
         }
         Ok(())
     }

@@ -210,9 +210,9 @@ pub fn targets(scenario: &Scenario) -> Vec<Target> {
         for agent in &cohort.agents {
             let at = match agent.goal {
                 Goal::Point(point) => vec![point.to_array()],
-                Goal::Area(area) => {
-                    scenario.areas[area as usize].iter().map(|corner| corner.to_array()).collect()
-                }
+                Goal::Area(area) => ring_of(&scenario.areas[area as usize]),
+                // Exits are goals of everyone, below.
+                Goal::Journey(_) => continue,
             };
             let target = Target { cohort: index, at };
             // Beyond this many none are shown, and looking through them would be slow.
@@ -221,6 +221,7 @@ pub fn targets(scenario: &Scenario) -> Vec<Target> {
             }
         }
     }
+    targets.extend(scenario.exits.iter().map(|exit| Target { cohort: 0, at: ring_of(&exit.area) }));
     targets
 }
 

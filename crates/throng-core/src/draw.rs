@@ -27,6 +27,17 @@ pub enum Draw {
         /// Highest.
         high: f64,
     },
+    /// A number whose natural logarithm is normally distributed; what falls outside is drawn again.
+    LogNormal {
+        /// Mean of the logarithm.
+        mu: f64,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+        /// Lowest.
+        low: f64,
+        /// Highest.
+        high: f64,
+    },
 }
 
 /// A draw that falls outside this often is cut to the nearer end, so that no input can hang a load.
@@ -37,7 +48,7 @@ impl Draw {
     pub fn low(&self) -> f64 {
         match *self {
             Draw::Fixed(number) => number,
-            Draw::Uniform { low, .. } | Draw::Normal { low, .. } => low,
+            Draw::Uniform { low, .. } | Draw::Normal { low, .. } | Draw::LogNormal { low, .. } => low,
         }
     }
 
@@ -45,7 +56,7 @@ impl Draw {
     pub fn high(&self) -> f64 {
         match *self {
             Draw::Fixed(number) => number,
-            Draw::Uniform { high, .. } | Draw::Normal { high, .. } => high,
+            Draw::Uniform { high, .. } | Draw::Normal { high, .. } | Draw::LogNormal { high, .. } => high,
         }
     }
 
@@ -56,14 +67,11 @@ impl Draw {
             Draw::Uniform { low, high } => stream().uniform(low, high),
             Draw::Normal { mean, deviation, low, high } => {
                 let mut stream = stream();
-                let mut number = stream.normal(mean, deviation);
-                for _ in 0..REDRAWS {
-                    if (low..=high).contains(&number) {
-                        break;
-                    }
-                    number = stream.normal(mean, deviation);
-                }
-                number.clamp(low, high)
+                between(low, high, || stream.normal(mean, deviation))
+            }
+            Draw::LogNormal { mu, sigma, low, high } => {
+                let mut stream = stream();
+                between(low, high, || stream.normal(mu, sigma).exp())
             }
         }
     }
@@ -75,6 +83,13 @@ impl Draw {
     }
 }
 
+/// Draws until a number lies between two ends.
+fn between(low: f64, high: f64, draw: impl FnMut() -> f64) -> f64 {
+    let mut last = low;
+    let mut draws = std::iter::repeat_with(draw).take(1 + REDRAWS).inspect(|&number| last = number);
+    draws.find(|number| (low..=high).contains(number)).unwrap_or_else(|| last.clamp(low, high))
+}
+
 /// As a scenario file writes it.
 impl fmt::Display for Draw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,6 +98,9 @@ impl fmt::Display for Draw {
             Draw::Uniform { low, high } => write!(f, "{{ uniform = [{low}, {high}] }}"),
             Draw::Normal { mean, deviation, low, high } => {
                 write!(f, "{{ normal = [{mean}, {deviation}], min = {low}, max = {high} }}")
+            }
+            Draw::LogNormal { mu, sigma, low, high } => {
+                write!(f, "{{ log_normal = [{mu}, {sigma}], min = {low}, max = {high} }}")
             }
         }
     }
@@ -99,12 +117,24 @@ impl Serialize for Draw {
                 map.end()
             }
             Draw::Normal { mean, deviation, low, high } => {
-                let mut map = serializer.serialize_map(Some(3))?;
-                map.serialize_entry("normal", &[mean, deviation])?;
-                map.serialize_entry("min", low)?;
-                map.serialize_entry("max", high)?;
-                map.end()
+                bell(serializer, "normal", [mean, deviation], [low, high])
+            }
+            Draw::LogNormal { mu, sigma, low, high } => {
+                bell(serializer, "log_normal", [mu, sigma], [low, high])
             }
         }
     }
+}
+
+fn bell<S: Serializer>(
+    serializer: S,
+    kind: &str,
+    shape: [&f64; 2],
+    [low, high]: [&f64; 2],
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(3))?;
+    map.serialize_entry(kind, &shape)?;
+    map.serialize_entry("min", low)?;
+    map.serialize_entry("max", high)?;
+    map.end()
 }

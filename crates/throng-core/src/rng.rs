@@ -37,6 +37,10 @@ pub enum Purpose {
     Noise = 8,
     /// A parameter that each agent draws for itself.
     Parameter = 9,
+    /// When the people of a source come, and where.
+    Coming = 10,
+    /// Which way it takes on a journey, and how long it is served.
+    Journey = 11,
 }
 
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];

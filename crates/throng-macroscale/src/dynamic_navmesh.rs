@@ -347,7 +347,7 @@ impl<'a> Navigator<'a> {
 fn leads_to_goal(view: View<'_>, row: usize, route: &Route) -> bool {
     let agents = view.agents;
     let Some(&end) = route.stops.last().filter(|_| route.guide == Guide::Stops) else { return false };
-    match &view.cohorts[agents.cohort[row] as usize].area {
+    match view.bound(row).area {
         Some(ring) => inside_ring(end, ring).0,
         None => end == Vec2::new(agents.goal_x[row], agents.goal_y[row]),
     }

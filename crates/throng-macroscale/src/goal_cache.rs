@@ -21,7 +21,7 @@ impl Key {
     }
 }
 
-/// The areas that trees were made for, by cohort.
+/// The areas that trees were made for, by cohort. Those of destinations never change.
 #[derive(Debug, Default)]
 pub(crate) struct Areas(Vec<Option<Vec<Vec2>>>);
 

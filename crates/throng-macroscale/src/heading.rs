@@ -37,8 +37,7 @@ pub(crate) struct Target {
 #[inline(always)]
 pub(crate) fn target(view: View<'_>, row: usize) -> Target {
     let position = view.position(row);
-    let cohort = &view.cohorts[view.agents.cohort[row] as usize];
-    let Some(ring) = &cohort.area else {
+    let Some(ring) = view.bound(row).area else {
         let goal = Vec2::new(view.agents.goal_x[row], view.agents.goal_y[row]);
         return Target { reach: goal, aim: goal };
     };
@@ -135,21 +134,23 @@ pub(crate) enum GoalKey {
     Point(u32, u32),
     /// That of a cohort.
     Area(u16),
+    /// That of a destination, by its number.
+    Destination(u16),
 }
 
 /// What a row wants to.
 pub(crate) fn goal_key(view: View<'_>, row: usize) -> GoalKey {
-    let cohort = view.agents.cohort[row];
-    match view.cohorts[cohort as usize].area {
-        Some(_) => GoalKey::Area(cohort),
-        None => GoalKey::Point(view.agents.goal_x[row].to_bits(), view.agents.goal_y[row].to_bits()),
+    match (view.bound(row).area, view.agents.destination[row]) {
+        (Some(_), 0) => GoalKey::Area(view.agents.cohort[row]),
+        (Some(_), destination) => GoalKey::Destination(destination),
+        (None, _) => GoalKey::Point(view.agents.goal_x[row].to_bits(), view.agents.goal_y[row].to_bits()),
     }
 }
 
 /// Where a row's goal can be entered.
 pub(crate) fn goals(view: View<'_>, row: usize) -> Vec<DVec2> {
     let agents = view.agents;
-    match &view.cohorts[agents.cohort[row] as usize].area {
+    match view.bound(row).area {
         Some(ring) => entries(ring, view.planned_radius(row)),
         None => vec![Vec2::new(agents.goal_x[row], agents.goal_y[row]).as_dvec2()],
     }

@@ -40,6 +40,7 @@ impl Stage {
                 arrival: -1.0,
                 walked: 0.0,
                 cohort: 0,
+                destination: 0,
                 status: Status::Walking,
             });
             world.extend_to(from.into());

@@ -281,7 +281,7 @@ fn in_the_way(from_them: Vec2, forwards: Vec2, reach: f32) -> Option<Vec2> {
 #[inline(always)]
 fn from_goal(view: View<'_>, ego: &Ego) -> f32 {
     let agents = view.agents;
-    if view.cohorts[agents.cohort[ego.row] as usize].area.is_some() {
+    if view.bound(ego.row).area.is_some() {
         return 1.0;
     }
     let goal = Vec2::new(agents.goal_x[ego.row], agents.goal_y[ego.row]);

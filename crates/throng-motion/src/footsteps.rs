@@ -385,6 +385,7 @@ mod tests {
                 arrival: -1.0,
                 walked: 0.0,
                 cohort: 0,
+                destination: 0,
                 status: Status::Walking,
             });
             let motion = Footsteps::default();

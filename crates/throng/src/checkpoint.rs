@@ -8,7 +8,7 @@ use crate::measure::Observer;
 use crate::metrics::Metrics;
 use crate::record::RecordPosition;
 use crate::scenario::{Scenario, ScenarioError};
-use crate::simulation::Simulation;
+use crate::simulation::{Progress, Simulation};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;
@@ -27,8 +27,8 @@ pub struct Checkpoint {
     pub scenario: String,
     /// The crowd, with all that was done to it.
     crowd: Vec<u8>,
-    /// How many events have been raised.
-    events_raised: usize,
+    /// How far its timetable is.
+    progress: Progress,
     /// Who has left.
     departed: Vec<Departure>,
     /// What the scenario's measures have seen so far.
@@ -88,7 +88,7 @@ impl Checkpoint {
         Ok(Checkpoint {
             scenario: simulation.source().into(),
             crowd: simulation.save()?,
-            events_raised: simulation.events_raised(),
+            progress: simulation.progress(),
             departed: simulation.departed().to_vec(),
             observers: simulation.observers().to_vec(),
             metrics,
@@ -134,6 +134,6 @@ impl Checkpoint {
     pub fn resume(self, threads: usize) -> Result<Simulation, CheckpointError> {
         let scenario = Scenario::parse(&self.scenario, "checkpoint.json", None)?;
         let crowd = Crowd::load_on(&self.crowd, Some(threads))?;
-        Ok(Simulation::resumed(&scenario, crowd, self.events_raised, self.departed, self.observers))
+        Ok(Simulation::resumed(&scenario, crowd, self.progress, self.departed, self.observers))
     }
 }

@@ -38,6 +38,11 @@ const FIGURES: &[Figure] = &[
     Figure { name: "in_window", bound: Bound::Exactly, of: |report| Some(report.in_window as f64) },
     Figure { name: "put_aside", bound: Bound::Exactly, of: |report| Some(report.put_aside as f64) },
     Figure { name: "no_path", bound: Bound::Exactly, of: |report| Some(report.no_path as f64) },
+    Figure {
+        name: "waiting_outside",
+        bound: Bound::Exactly,
+        of: |report| Some(report.waiting_outside as f64),
+    },
     Figure { name: "steps", bound: Bound::Exactly, of: |report| Some(report.steps as f64) },
     Figure { name: "simulated_s", bound: Bound::AtMost, of: |report| Some(report.simulated_s) },
     Figure { name: "mean_travel_s", bound: Bound::AtMost, of: |report| report.mean_travel_s },

@@ -68,6 +68,8 @@ pub mod report;
 pub mod scenario;
 #[cfg(feature = "scenario")]
 pub mod simulation;
+#[cfg(feature = "scenario")]
+mod ways;
 
 pub use crowd::Crowd;
 pub use frame::Frame;

@@ -240,6 +240,7 @@ mod as_numbers {
             Value::Drawn(Draw::Fixed(number)) => (2, [number, 0.0, 0.0, 0.0]),
             Value::Drawn(Draw::Uniform { low, high }) => (3, [low, high, 0.0, 0.0]),
             Value::Drawn(Draw::Normal { mean, deviation, low, high }) => (4, [mean, deviation, low, high]),
+            Value::Drawn(Draw::LogNormal { mu, sigma, low, high }) => (5, [mu, sigma, low, high]),
         }
     }
 
@@ -250,6 +251,7 @@ mod as_numbers {
             2 => Value::Drawn(Draw::Fixed(a)),
             3 => Value::Drawn(Draw::Uniform { low: a, high: b }),
             4 => Value::Drawn(Draw::Normal { mean: a, deviation: b, low: c, high: d }),
+            5 => Value::Drawn(Draw::LogNormal { mu: a, sigma: b, low: c, high: d }),
             _ => return None,
         })
     }

@@ -30,6 +30,10 @@ pub struct Report {
     pub put_aside: usize,
     /// Agents that have no path to their goals at the end; 0 where the macroscale plans none.
     pub no_path: usize,
+    /// People of sources who wait outside at the end because there is no room.
+    pub waiting_outside: usize,
+    /// People who have left by each exit.
+    pub exits: BTreeMap<String, usize>,
     /// Mean time from an agent's start to its arrival, s; over those that arrived, `null` where no agent did.
     pub mean_travel_s: Option<f64>,
     /// Sum over agents, m.
@@ -76,6 +80,8 @@ impl Report {
             in_window: simulation.in_window(),
             put_aside: simulation.put_aside(),
             no_path,
+            waiting_outside: simulation.waiting_outside(),
+            exits: simulation.exits(),
             mean_travel_s: simulation.mean_travel(),
             path_length_m: length,
             path_length_by_cohort: by_cohort,

@@ -1,13 +1,17 @@
 //! A simulation: a [`Crowd`] and the timetable of a scenario.
 
-use crate::crowd::{Agent, BuildError, Cohort, CohortGoal, CohortId, Crowd, Edit, Mover};
+use crate::crowd::{
+    Agent, AgentId, BuildError, Cohort, CohortGoal, CohortId, Crowd, Edit, EditError, Mover, checksum,
+};
 use crate::explain::Explanation;
 use crate::map::bounds;
 use crate::measure::{Live, Measures, Observer};
 use crate::pipeline::{CohortModels, Models};
 use crate::record::RunInfo;
-use crate::scenario::{self, Action, Event, Goal, Scenario};
+use crate::scenario::{self, Action, AgentStart, Event, Goal, Scenario};
+use crate::ways::{Sources, Ways, WaysState};
 use glam::DVec2;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use throng_core::world::{Cause, Departure, Status};
@@ -32,6 +36,16 @@ struct Timetable {
     info: RunInfo,
     events: Vec<Event>,
     next_event: usize,
+    ways: Ways,
+    sources: Sources,
+}
+
+/// How far a timetable is: part of a checkpoint.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    next_event: usize,
+    ways: WaysState,
+    entered: Vec<u32>,
 }
 
 /// An agent that has no path to its goal.
@@ -77,6 +91,8 @@ impl Simulation {
         let builder = scenario.links.iter().fold(builder, |builder, link| builder.link(*link));
         let cohorts = scenario.cohorts.iter().map(|cohort| described(cohort, scenario));
         let mut crowd = builder.build_with(cohorts.collect())?;
+        let mut timetable = Timetable::of(scenario);
+        timetable.ways.add_destinations(&mut crowd, scenario.widest())?;
         crowd.populate(scenario.cohorts.iter().enumerate().flat_map(|(index, cohort)| {
             let id = CohortId(index as u16);
             cohort.agents.iter().map(move |agent| agent.agent(id, cohort.responsibility))
@@ -89,20 +105,29 @@ impl Simulation {
             crowd.draw_around(place);
         }
         crowd.on_threads(Crowd::prepare);
+        let goals = scenario.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| agent.goal);
+        // Nobody has left yet: slots are ids.
+        for (slot, goal) in (0..).zip(goals) {
+            if let Goal::Journey(journey) = goal {
+                timetable.ways.begin(&mut crowd, slot, journey);
+            }
+        }
         let mut measures = Live::new(&scenario.measures);
         measures.observe(&crowd.frame());
-        Ok(Simulation { crowd, timetable: Timetable::of(scenario), departed: Vec::new(), noted: 0, measures })
+        Ok(Simulation { crowd, timetable, departed: Vec::new(), noted: 0, measures })
     }
 
     /// A simulation that goes on with a saved crowd.
     pub(crate) fn resumed(
         scenario: &Scenario,
         crowd: Crowd,
-        next_event: usize,
+        progress: Progress,
         departed: Vec<Departure>,
         observers: Vec<Observer>,
     ) -> Simulation {
-        let timetable = Timetable { next_event, ..Timetable::of(scenario) };
+        let mut timetable = Timetable { next_event: progress.next_event, ..Timetable::of(scenario) };
+        timetable.ways.resume(progress.ways);
+        timetable.sources.resume(progress.entered);
         Simulation { crowd, timetable, departed, noted: 0, measures: Live::resumed(observers) }
     }
 
@@ -110,6 +135,10 @@ impl Simulation {
     pub fn step(&mut self) {
         self.on_threads(|simulation| {
             simulation.raise_events();
+            simulation.note_departures();
+            let Simulation { crowd, timetable, .. } = simulation;
+            timetable.sources.run(crowd, &mut timetable.ways);
+            timetable.ways.run(crowd);
             simulation.note_departures();
             simulation.crowd.step();
             simulation.noted = 0;
@@ -128,7 +157,9 @@ impl Simulation {
 
     fn note_departures(&mut self) {
         let departures = self.crowd.departures();
-        self.departed.extend_from_slice(&departures[self.noted.min(departures.len())..]);
+        let new = &departures[self.noted.min(departures.len())..];
+        new.iter().for_each(|departure| self.timetable.ways.note(departure));
+        self.departed.extend_from_slice(new);
         self.noted = departures.len();
     }
 
@@ -138,8 +169,12 @@ impl Simulation {
         while let Some(event) = self.timetable.events.get(self.timetable.next_event)
             && event.at <= now
         {
-            let edit = self.timetable.edit(&event.action);
+            let action = event.action.clone();
             self.timetable.next_event += 1;
+            let Some(edit) = self.timetable.edit(&action) else {
+                self.timetable.change_ways(&mut self.crowd, &action);
+                continue;
+            };
             // The scenario was checked against itself. What a caller has done since may be in the way of an event: an
             // obstacle that is gone already cannot be removed, and nothing else can come of it.
             let _ = self.crowd.apply(edit);
@@ -149,7 +184,8 @@ impl Simulation {
     /// Whether the time is over, or every agent has arrived and none will get another goal.
     pub fn is_done(&self) -> bool {
         let all_arrived = self.arrived() + self.put_aside() + self.despawned() == self.agents();
-        self.crowd.time() >= self.timetable.until - 1e-9 || (all_arrived && !self.will_retarget())
+        let all_came = self.timetable.sources.to_come() == 0;
+        self.crowd.time() >= self.timetable.until - 1e-9 || (all_arrived && all_came && !self.will_retarget())
     }
 
     /// Whether an agent that is present gets another goal before the end.
@@ -158,7 +194,7 @@ impl Simulation {
         let mut ahead = events[*next_event..].iter().filter(|event| event.at < *until);
         ahead.any(|event| match event.action {
             Action::Retarget { cohort, .. } => self.crowd.world().agents.cohort.contains(&(cohort as u16)),
-            Action::AddObstacle { .. } | Action::RemoveObstacle(_) => false,
+            _ => false,
         })
     }
 
@@ -192,9 +228,41 @@ impl Simulation {
         self.measures.observers()
     }
 
-    /// How many events have been raised.
-    pub(crate) fn events_raised(&self) -> usize {
-        self.timetable.next_event
+    /// How far its timetable is.
+    pub(crate) fn progress(&self) -> Progress {
+        let Timetable { next_event, ways, sources, .. } = &self.timetable;
+        Progress { next_event: *next_event, ways: ways.state().clone(), entered: sources.entered().to_vec() }
+    }
+
+    /// A number that differs whenever the state differs in a bit: that of the crowd, and how far people are on their ways.
+    pub fn state_hash(&self) -> u64 {
+        let Timetable { ways, sources, .. } = &self.timetable;
+        if ways.is_empty() && sources.entered().is_empty() {
+            return self.crowd.state_hash();
+        }
+        // Plain data into a Vec: this cannot fail.
+        let bytes = postcard::to_stdvec(&(ways.state(), sources.entered())).unwrap_or_default();
+        self.crowd.state_hash() ^ checksum(&bytes)
+    }
+
+    /// Lets an agent of a cohort come, as a scenario describes it, and begin its journey where it has one.
+    pub fn admit(&mut self, agent: &AgentStart, cohort: CohortId, share: f64) -> Result<AgentId, EditError> {
+        self.timetable.ways.admit(&mut self.crowd, agent.agent(cohort, share), agent.goal)
+    }
+
+    /// How many people of sources should have come in and wait outside because there is no room.
+    pub fn waiting_outside(&self) -> usize {
+        self.timetable.sources.waiting(self.crowd.time())
+    }
+
+    /// How many people of sources have still to come in.
+    pub fn to_come(&self) -> usize {
+        self.timetable.sources.to_come()
+    }
+
+    /// How many have left by each exit.
+    pub fn exits(&self) -> BTreeMap<String, usize> {
+        self.timetable.ways.left().map(|(name, left)| (name.to_owned(), left as usize)).collect()
     }
 
     /// Who has left, in the order of leaving.
@@ -314,19 +382,42 @@ impl Timetable {
             info: RunInfo::of(scenario),
             events: scenario.events.clone(),
             next_event: 0,
+            ways: Ways::of(scenario),
+            sources: Sources::of(scenario),
         }
     }
 
-    fn edit(&self, action: &Action) -> Edit {
+    /// What an event does to the ways that people take.
+    fn change_ways(&mut self, crowd: &mut Crowd, action: &Action) {
         match action {
+            Action::SetExit { exit, open } => self.ways.set_exit(crowd, *exit, *open),
+            Action::Release(stage) => self.ways.release(crowd, *stage),
+            Action::Retarget { cohort, goals } => {
+                let Some(Goal::Journey(journey)) = goals.first() else { return };
+                let agents = &crowd.world().agents;
+                let members = (0..agents.len()).filter(|&row| usize::from(agents.cohort[row]) == *cohort);
+                let mut members: Vec<(u32, u32)> =
+                    members.map(|row| (agents.id[row], agents.slot[row])).collect();
+                members.sort_unstable();
+                members.into_iter().for_each(|(_, slot)| self.ways.begin(crowd, slot, *journey));
+            }
+            Action::AddObstacle { .. } | Action::RemoveObstacle(_) => {}
+        }
+    }
+
+    /// The edit that an event is; none where it changes the ways that people take.
+    fn edit(&self, action: &Action) -> Option<Edit> {
+        Some(match action {
             Action::AddObstacle { name, polygon } => {
                 Edit::AddObstacle { name: name.clone(), ring: polygon.clone() }
             }
             Action::RemoveObstacle(name) => Edit::RemoveObstacle { name: name.clone() },
+            Action::Retarget { goals, .. } if matches!(goals.first(), Some(Goal::Journey(_))) => return None,
             Action::Retarget { cohort, goals } => {
                 Edit::Retarget { cohort: CohortId(*cohort as u16), goal: self.cohort_goal(*cohort, goals) }
             }
-        }
+            Action::SetExit { .. } | Action::Release(_) => return None,
+        })
     }
 
     fn cohort_goal(&self, cohort: usize, goals: &[Goal]) -> CohortGoal {
@@ -348,6 +439,13 @@ fn cohort_models(cohort: &scenario::Cohort) -> CohortModels {
 }
 
 impl Scenario {
+    /// The widest body that ever comes, m.
+    fn widest(&self) -> f64 {
+        let coming = self.sources.iter().flat_map(|source| source.people.iter().map(|(_, agent)| agent));
+        let present = self.cohorts.iter().flat_map(|cohort| &cohort.agents);
+        present.chain(coming).map(|agent| agent.radius).fold(f64::MIN_POSITIVE, f64::max)
+    }
+
     /// The models that it asks for.
     pub fn models(&self) -> Models {
         Models {
@@ -359,10 +457,7 @@ impl Scenario {
 }
 
 fn described(cohort: &scenario::Cohort, scenario: &Scenario) -> Cohort {
-    let area = cohort.agents.first().and_then(|agent| match agent.goal {
-        Goal::Point(_) => None,
-        Goal::Area(area) => scenario.areas.get(area as usize).cloned(),
-    });
+    let area = cohort.area.and_then(|area| scenario.areas.get(area as usize).cloned());
     Cohort {
         name: cohort.name.clone(),
         leaves: cohort.leaves,
@@ -378,6 +473,7 @@ impl scenario::AgentStart {
     /// The agent of a cohort that it describes.
     pub fn agent(&self, cohort: CohortId, responsibility: f64) -> Agent {
         let agent = Agent::at(self.position)
+            .velocity(self.velocity)
             .radius(self.radius)
             .speed(self.preferred_speed)
             .max_speed(self.max_speed)
@@ -386,14 +482,13 @@ impl scenario::AgentStart {
             .cohort(cohort);
         match self.goal {
             Goal::Point(goal) => agent.goal(goal),
-            Goal::Area(_) => agent,
+            Goal::Area(_) | Goal::Journey(_) => agent,
         }
     }
 }
 
 /// The middle of everything, so that positions are small numbers wherever the map lies.
 fn origin(scenario: &Scenario) -> DVec2 {
-    let starts = scenario.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| &agent.position);
-    let (low, high) = bounds(starts.chain(scenario.map.points()));
+    let (low, high) = bounds(scenario.starts().iter().chain(scenario.map.points()));
     if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO }
 }

@@ -20,3 +20,4 @@ mod scenario;
 mod steering;
 mod visibility_graph;
 mod walkers;
+mod ways;

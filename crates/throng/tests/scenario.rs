@@ -436,6 +436,56 @@ fn bad_numbers_are_named() {
     complains(&cohort("start = 1979-05-27"), &["agents[0].start", "in seconds"]);
 }
 
+/// Three agents in a row with these keys.
+fn three(keys: &str) -> String {
+    cohort(&format!("place = {{ points = [[0, 0], [1, 0], [2, 0]] }}\n{keys}"))
+}
+
+#[test]
+fn lists_have_one_for_each_agent() {
+    let text = three(
+        "start = [0.0, 1.5, 3]\npreferred_speed = [1, 1.2, 1.4]\nradius = [0.2, 0.25, 0.3]\n\
+         velocity = [[1, 0], [0, 1], [-1, -1]]",
+    );
+    let agents = &parse(&text).unwrap().cohorts[0].agents;
+    let figures: Vec<_> =
+        agents.iter().map(|agent| (agent.start, agent.preferred_speed, agent.radius)).collect();
+    assert_eq!(figures, [(0.0, 1.0, 0.2), (1.5, 1.2, 0.25), (3.0, 1.4, 0.3)]);
+    let velocities: Vec<_> = agents.iter().map(|agent| agent.velocity.to_array()).collect();
+    assert_eq!(velocities, [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]);
+    let all = &parse(&three("velocity = [1, 0.5]")).unwrap().cohorts[0].agents;
+    assert!(all.iter().all(|agent| agent.velocity == DVec2::new(1.0, 0.5)));
+
+    complains(&three("start = [0, 1]"), &["crowd.toml:5:", "agents[0].start: lists 2 numbers for 3 agents"]);
+    complains(&three("velocity = [[0, 1]]"), &["agents[0].velocity: lists 1 velocities for 3 agents"]);
+    complains(&three("start = [0, 1, -2]"), &["agents[0].start[2] = -2 must be >= 0"]);
+    complains(&three("radius = []"), &["agents[0].radius = [] must have a number for each agent"]);
+    complains(
+        &three("velocity = [1, 2, 3]"),
+        &["agents[0].velocity = [1,2,3] must be two numbers, [vx, vy]"],
+    );
+    complains(&three("velocity = [1, nan]"), &["agents[0].velocity[1]"]);
+}
+
+#[test]
+fn a_log_normal_is_given_by_its_logarithm() {
+    let text = cohort(
+        "place = { grid = { from = [0, 0], columns = 40, spacing = 1 } }\ncount = 1000\nstart = { log_normal = [4.0, 0.3] }",
+    );
+    let agents = &parse(&text).unwrap().cohorts[0].agents;
+    let mean = agents.iter().map(|agent| agent.start.ln()).sum::<f64>() / 1000.0;
+    assert!((mean - 4.0).abs() < 0.03, "{mean}");
+    complains(&cohort("start = { log_normal = [1, -1] }"), &["start.log_normal", "standard deviation >= 0"]);
+    complains(
+        &cohort("start = { log_normal = [1, 1], normal = [1, 1] }"),
+        &["agents[0].start", "either `uniform"],
+    );
+    complains(
+        &cohort("start = { log_normal = [1, 1], min = 9, max = 2 }"),
+        &["start.min", "leaves nothing to draw"],
+    );
+}
+
 #[test]
 fn bad_places_are_named() {
     complains(&cohort("place = { points = [] }"), &["agents[0].place.points = [] must have one point"]);

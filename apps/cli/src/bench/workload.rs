@@ -49,6 +49,7 @@ impl RandomCrossing {
     pub fn scenario(&self) -> Scenario {
         let agent = |(&position, &goal): (&DVec2, &DVec2)| AgentStart {
             position,
+            velocity: DVec2::ZERO,
             goal: Goal::Point(goal),
             radius: RADIUS,
             preferred_speed: PREFERRED_SPEED,
@@ -74,7 +75,12 @@ impl RandomCrossing {
             },
             params: Settings::from([("orca".into(), orca.into())]),
             map: Map::default(),
+            sources: Vec::new(),
+            exits: Vec::new(),
+            stages: Vec::new(),
+            journeys: Vec::new(),
             cohorts: vec![Cohort {
+                area: None,
                 name: "crowd".into(),
                 agents: self.position.iter().zip(&self.goal).map(agent).collect(),
                 leaves: false,

@@ -3,7 +3,7 @@
 use crate::{opening, output, summary};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use throng::scenario::{Action, Overrides, Scenario};
+use throng::scenario::{Action, Overrides, Scenario, StageKind};
 
 /// Look a scenario over: say what it holds, or everything that is wrong with it
 #[derive(Debug, clap::Args)]
@@ -49,6 +49,23 @@ fn describe(scenario: &Scenario) -> String {
         let model = cohort.microscale.iter().map(|model| format!(", {model}")).collect::<String>();
         row("", format!("{}: {}, {at_goal}{model}", cohort.name, cohort.agents.len()))
     }));
+    rows.extend(scenario.sources.iter().map(|source| {
+        row("source", format!("{}: {} to come", scenario.cohorts[source.cohort].name, source.people.len()))
+    }));
+    rows.extend(scenario.exits.iter().map(|exit| {
+        let flow = exit.max_flow.map(|flow| format!(", {flow} a second at most")).unwrap_or_default();
+        row("exit", format!("{}{flow}{}", exit.name, if exit.closed { ", closed" } else { "" }))
+    }));
+    rows.extend(scenario.stages.iter().map(|stage| {
+        let kind = match &stage.kind {
+            StageKind::Point { .. } | StageKind::Area(_) => "a waypoint".to_owned(),
+            StageKind::Queue { places, .. } => {
+                format!("a queue of {}", summary::count(places.len(), "place"))
+            }
+            StageKind::Waiting { places, .. } => format!("a waiting area for {}", places.len()),
+        };
+        row("stage", format!("{}: {kind}", stage.name))
+    }));
     rows.extend(
         scenario
             .movers
@@ -83,6 +100,10 @@ fn action(scenario: &Scenario, action: &Action) -> String {
     match action {
         Action::AddObstacle { name, .. } => format!("`{name}` is put up"),
         Action::RemoveObstacle(name) => format!("`{name}` is taken away"),
+        Action::SetExit { exit, open } => {
+            format!("exit `{}` is {}", scenario.exits[*exit].name, if *open { "opened" } else { "closed" })
+        }
+        Action::Release(stage) => format!("those who wait at `{}` go on", scenario.stages[*stage].name),
         Action::Retarget { cohort, .. } => format!("{} gets new goals", scenario.cohorts[*cohort].name),
     }
 }

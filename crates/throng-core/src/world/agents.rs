@@ -94,6 +94,8 @@ columns! {
     walked: f32,
     /// Which cohort, by its place in the scenario.
     cohort: u16,
+    /// Which of the world's destinations it walks to, counted from 1; 0 where it walks to where its cohort does.
+    destination: u16,
     /// What it is doing.
     status: Status,
 }

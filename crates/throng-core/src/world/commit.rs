@@ -1,6 +1,6 @@
 //! The one write of a step, and the agents that it removes.
 
-use super::{Status, World};
+use super::{Bound, Status, World};
 use crate::handover::Moves;
 use crate::memory::mix;
 use crate::parallel::for_chunks;
@@ -58,7 +58,8 @@ impl World {
 
     /// Writes moves into the columns. Returns whether any agent has to be removed.
     fn take_moves(&mut self, moves: &Moves) -> bool {
-        let (cohorts, steering, time) = (&self.cohorts, &self.steering, self.time() as f32);
+        let (cohorts, destinations) = (&self.cohorts, &self.destinations);
+        let (steering, time) = (&self.steering, self.time() as f32);
         let agents = &mut self.agents;
         self.keep.resize(agents.id.len(), true);
         const C: usize = crate::CHUNK * 4;
@@ -71,9 +72,7 @@ impl World {
             &mut agents.walked[..],
         );
         let fate = (
-            &agents.goal_x[..],
-            &agents.goal_y[..],
-            &agents.cohort[..],
+            (&agents.goal_x[..], &agents.goal_y[..], &agents.cohort[..], &agents.destination[..]),
             &agents.slot[..],
             &agents.start[..],
             &mut agents.arrival[..],
@@ -83,7 +82,7 @@ impl World {
         let any_gone = AtomicBool::new(false);
         for_chunks(C, (new, old, fate), &|_, (new, old, fate)| {
             let (x, y, vx, vy, walked) = old;
-            let (goal_x, goal_y, cohort, slot, start, arrival, status, keep) = fate;
+            let ((goal_x, goal_y, cohort, destination), slot, start, arrival, status, keep) = fate;
             let mut all_stay = true;
             for row in 0..x.len() {
                 let to = Vec2::new(new.0[row], new.1[row]);
@@ -95,17 +94,19 @@ impl World {
                 }
                 walked[row] += to.distance(Vec2::new(x[row], y[row]));
                 (x[row], y[row], vx[row], vy[row]) = (to.x, to.y, new.2[row], new.3[row]);
-                let cohort = &cohorts[cohort[row] as usize];
+                let bound = Bound::of(&cohorts[cohort[row] as usize], destinations, destination[row]);
                 if status[row] == Status::Waiting && time >= start[row] {
                     status[row] = Status::Walking;
                 }
                 if status[row] == Status::Walking
                     && (steering.is_empty() || steering.of(slot[row]).is_none())
-                    && cohort.reached(to, Vec2::new(goal_x[row], goal_y[row]))
+                    && bound.reached(to, Vec2::new(goal_x[row], goal_y[row]))
                 {
                     status[row] = Status::Arrived;
-                    arrival[row] = time;
-                    keep[row] = !cohort.leaves;
+                    if bound.arrives {
+                        arrival[row] = time;
+                    }
+                    keep[row] = !bound.leaves;
                     all_stay &= keep[row];
                 }
             }
@@ -121,13 +122,17 @@ impl World {
         let mut gone: Vec<usize> = (0..keep.len()).filter(|&row| !keep[row]).collect();
         gone.sort_unstable_by_key(|&row| self.agents.id[row]);
         for row in gone {
-            let agents = &self.agents;
-            let leaves = self.cohorts[agents.cohort[row] as usize].leaves;
-            let arrived = agents.status[row] == Status::Arrived && leaves;
+            let arrived = self.agents.status[row] == Status::Arrived && self.bound(row).leaves;
             self.note_departure(row, if arrived { Cause::Arrived } else { Cause::NotFinite });
         }
         self.agents.retain(&keep);
         self.keep = keep;
+    }
+
+    /// What a row walks to.
+    pub fn bound(&self, row: usize) -> Bound<'_> {
+        let cohort = &self.cohorts[self.agents.cohort[row] as usize];
+        Bound::of(cohort, &self.destinations, self.agents.destination[row])
     }
 
     pub(super) fn note_departure(&mut self, row: usize, cause: Cause) {

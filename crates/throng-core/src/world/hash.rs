@@ -24,7 +24,8 @@ impl World {
             ] {
                 hash = mix(hash ^ u64::from(value.to_bits()));
             }
-            mix(hash ^ a.status[row] as u64)
+            // As before there were destinations, where there are none.
+            mix(hash ^ a.status[row] as u64 ^ u64::from(a.destination[row]) << 8)
         };
         // A sum of integers: the same in any order, so on any number of threads.
         let present = AtomicU64::new(0);

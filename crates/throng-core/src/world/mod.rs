@@ -19,7 +19,7 @@ mod terrain;
 mod view;
 
 pub use agents::{Agent, Agents, Status};
-pub use cohort::Cohort;
+pub use cohort::{Bound, Cohort, Destination};
 pub use commit::{Cause, Departure};
 pub use feet::{Feet, Footprint, Footstep, Gait, Legs, ON_TIME, PERIODS, Planted, Side};
 pub use flow::{Flow, Stream};
@@ -62,6 +62,8 @@ pub struct World {
     steering: Steering,
     /// What cohorts have in common.
     pub cohorts: Vec<Cohort>,
+    /// Where agents can be sent one by one.
+    pub destinations: Vec<Destination>,
     /// Scripted bodies.
     movers: Vec<Mover>,
     /// Differs from what it was before whenever anything but time has changed them.
@@ -118,6 +120,7 @@ impl World {
             departed_hash: 0,
             steering: Steering::default(),
             cohorts: Vec::new(),
+            destinations: Vec::new(),
             movers: Vec::new(),
             mover_version: 0,
             links: Vec::new(),

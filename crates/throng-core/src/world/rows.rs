@@ -46,7 +46,17 @@ impl World {
 
     /// Removes an agent. Rows are no longer sorted.
     pub fn despawn(&mut self, row: usize) {
-        self.note_departure(row, Cause::Despawned);
+        self.remove(row, Cause::Despawned);
+    }
+
+    /// Lets an agent go as one that has arrived now. Rows are no longer sorted.
+    pub fn let_go(&mut self, row: usize) {
+        self.agents.arrival[row] = self.time() as f32;
+        self.remove(row, Cause::Arrived);
+    }
+
+    fn remove(&mut self, row: usize, cause: Cause) {
+        self.note_departure(row, cause);
         let slot = self.agents.slot[row];
         self.agents.swap_remove(row);
         let moved = self.agents.slot.get(row).copied();

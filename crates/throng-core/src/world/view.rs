@@ -1,6 +1,8 @@
 //! The world as stages see it.
 
-use super::{Agents, Cohort, Feet, Gaps, Jam, Legs, Link, Mover, MoverState, Terrain, World};
+use super::{
+    Agents, Bound, Cohort, Destination, Feet, Gaps, Jam, Legs, Link, Mover, MoverState, Terrain, World,
+};
 use crate::space::{Cells, Walls};
 use glam::Vec2;
 
@@ -56,6 +58,8 @@ pub struct View<'a> {
     pub links: &'a [Link],
     /// What cohorts have in common.
     pub cohorts: &'a [Cohort],
+    /// Where agents are sent one by one.
+    pub destinations: &'a [Destination],
 }
 
 impl World {
@@ -86,11 +90,19 @@ impl World {
             mover_version: self.mover_version,
             links: &self.links,
             cohorts: &self.cohorts,
+            destinations: &self.destinations,
         }
     }
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// What a row walks to.
+    #[inline(always)]
+    pub fn bound(&self, row: usize) -> Bound<'a> {
+        let cohort = &self.cohorts[self.agents.cohort[row] as usize];
+        Bound::of(cohort, self.destinations, self.agents.destination[row])
+    }
+
     /// No agent further away than this from a row (centre to centre, m) can touch it within a step.
     #[inline(always)]
     pub fn contact_range(&self, row: usize) -> f32 {
@@ -119,7 +131,7 @@ impl View<'_> {
     /// Where a row wants to be; of an area, the point of its edge that is closest to it.
     #[inline(always)]
     pub fn goal(&self, row: usize) -> Vec2 {
-        match &self.cohorts[self.agents.cohort[row] as usize].area {
+        match self.bound(row).area {
             Some(ring) => crate::geom::inside_ring(self.position(row), ring).1,
             None => Vec2::new(self.agents.goal_x[row], self.agents.goal_y[row]),
         }

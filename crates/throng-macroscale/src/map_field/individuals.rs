@@ -115,10 +115,10 @@ impl Navigator<'_> {
 
     fn leads(&self, naive: Naive<'_>, other: usize) -> bool {
         let Naive { view, row, params, .. } = naive;
-        let [mine, others] = [row, other].map(|row| view.agents.cohort[row]);
+        let [mine, others] = [row, other].map(|row| (view.agents.cohort[row], view.agents.destination[row]));
         self.params.of(view, other).knows
             && view.agents.status[other] == Status::Walking
-            && (mine == others && view.cohorts[mine as usize].area.is_some()
+            && (mine == others && view.bound(row).area.is_some()
                 || view.goal(other).distance(view.goal(row)) <= params.follow)
     }
 

@@ -591,7 +591,7 @@ impl Walker<'_> {
 
     /// Whether a route ends where the agent wants to. Of an area every entry is as good as another.
     fn leads_to_goal(&self, route: &Route) -> bool {
-        let area = self.view.cohorts[self.view.agents.cohort[self.row] as usize].area.is_some();
+        let area = self.view.bound(self.row).area.is_some();
         route.stops.last().is_some_and(|&last| area || last == self.target.reach)
     }
 

@@ -187,14 +187,14 @@ impl<'a> Snapshot<'a> {
     /// Where and when an agent's plans may end.
     fn ending(&self, ego: &Ego<'_>, way: &[DVec2]) -> Ending {
         let (view, now) = (self.view, self.view.now);
-        let cohort = &view.cohorts[view.agents.cohort[ego.row] as usize];
+        let (cohort, bound) = (&view.cohorts[view.agents.cohort[ego.row] as usize], view.bound(ego.row));
         let goal = way.last().copied().unwrap_or(ego.at);
-        let radius = match &cohort.area {
+        let radius = match bound.area {
             // An agent that stops within it is inside the area.
             Some(area) => {
                 (INSIDE * depth(area, goal)).clamp(LEAST_RADIUS, ego.radius.max(2.0 * LEAST_RADIUS) / 2.0)
             }
-            None => INSIDE * f64::from(cohort.goal_radius),
+            None => INSIDE * f64::from(bound.goal_radius),
         };
         let places = std::iter::once(&ego.at).chain(way);
         let length: f64 = places.zip(way).map(|(from, to)| from.distance(*to)).sum();
@@ -204,7 +204,7 @@ impl<'a> Snapshot<'a> {
             goal_radius: radius,
             // An agent that is late comes as soon as it can.
             window: cohort.arrive.map(|[from, to]| (from, to)).filter(|window| window.1 > soonest),
-            leaves: cohort.leaves,
+            leaves: bound.leaves,
             rest_until: now + self.horizon(),
         }
     }
@@ -377,7 +377,7 @@ impl<'a> Snapshot<'a> {
             ignored.resize(ignored.len().max(body + 1), false);
             ignored[body] = true;
         }
-        let leaves = self.view.cohorts[self.view.agents.cohort[ego.row] as usize].leaves;
+        let leaves = self.view.bound(ego.row).leaves;
         let others = Others { ignored: &ignored, new: &[] };
         self.meeting(&ego, &self.ahead(plan), leaves && plan.reaches, others).is_none()
     }

@@ -62,7 +62,7 @@ impl Reservations {
         let trajectory = if plan.path.is_empty() {
             Trajectory::standing(radius, wide(view.position(row)))
         } else {
-            let leaves = view.cohorts[view.agents.cohort[row] as usize].leaves;
+            let leaves = view.bound(row).leaves;
             Trajectory { radius, path: plan.path.clone(), stays: !(leaves && plan.reaches) }
         };
         self.published.publish(self.body(slot), trajectory);

@@ -194,7 +194,7 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
 
 /// Whether a row's goal is an area: its nearest place changes as one walks.
 pub(super) fn has_area(view: View<'_>, row: usize) -> bool {
-    view.cohorts[view.agents.cohort[row] as usize].area.is_some()
+    view.bound(row).area.is_some()
 }
 
 /// A task as the page shows it.

@@ -42,6 +42,7 @@ pub fn world(walls: Vec<Wall>, walkers: &[Walker]) -> World {
             arrival: -1.0,
             walked: 0.0,
             cohort: 0,
+            destination: 0,
             status: Status::Walking,
         });
     }

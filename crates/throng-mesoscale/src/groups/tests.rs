@@ -35,6 +35,7 @@ fn agent(id: u32, position: Vec2, velocity: Vec2) -> Agent {
         arrival: -1.0,
         walked: 0.0,
         cohort: 0,
+        destination: 0,
         status: Status::Walking,
     }
 }

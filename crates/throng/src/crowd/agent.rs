@@ -15,6 +15,13 @@ pub struct AgentId {
     pub(super) generation: u32,
 }
 
+#[cfg(feature = "scenario")]
+impl AgentId {
+    pub(crate) fn slot(self) -> u32 {
+        self.slot
+    }
+}
+
 /// A cohort of a crowd, counted from 0. Cohort 0 is there from the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CohortId(pub u16);
@@ -102,6 +109,12 @@ impl Agent {
         Agent { cohort, ..self }
     }
 
+    /// The same somewhere else.
+    #[cfg(feature = "scenario")]
+    pub(crate) fn placed(self, position: DVec2) -> Agent {
+        Agent { position, ..self }
+    }
+
     pub(super) fn top_speed(&self) -> f64 {
         self.max_speed.unwrap_or_else(|| default_max_speed(self.preferred_speed))
     }
@@ -179,6 +192,60 @@ impl Cohort {
 impl Default for Cohort {
     fn default() -> Cohort {
         Cohort::named("agents")
+    }
+}
+
+/// A destination of a crowd, in the order of their coming.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DestinationId(pub(crate) u16);
+
+/// Where agents can be sent one by one, whatever cohorts they belong to: an exit, a waypoint, a place in a line.
+///
+/// ```
+/// use throng::prelude::*;
+/// use throng::crowd::Destination;
+/// let mut crowd = Crowd::builder().build()?;
+/// let door = crowd.add_destination(Destination::exit(&[[9.0, 0.0], [10.0, 0.0], [10.0, 2.0], [9.0, 2.0]]))?;
+/// let walker = crowd.spawn(Agent::at([0.0, 1.0]))?;
+/// crowd.send(walker, door, None)?;
+/// while crowd.contains(walker) {
+///     crowd.step();
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Destination {
+    pub(crate) area: Option<Vec<DVec2>>,
+    pub(crate) goal_radius: f64,
+    pub(crate) ends: bool,
+    pub(crate) for_radius: f64,
+}
+
+impl Destination {
+    /// An area where agents arrive, and leave the crowd.
+    pub fn exit<R: Ring + ?Sized>(area: &R) -> Destination {
+        Destination { ends: true, ..Destination::area(area) }
+    }
+
+    /// An area in which agents stand until they are sent on.
+    pub fn area<R: Ring + ?Sized>(area: &R) -> Destination {
+        Destination { area: Some(area.corners()), ..Destination::points() }
+    }
+
+    /// Points, one for each agent that is sent there, where it stands until it is sent on.
+    pub fn points() -> Destination {
+        Destination { area: None, goal_radius: 0.25, ends: false, for_radius: 0.25 }
+    }
+
+    /// How close to its point an agent is there, m. Default 0.25.
+    pub fn goal_radius(self, goal_radius: f64) -> Destination {
+        Destination { goal_radius, ..self }
+    }
+
+    /// The radius of the widest body that is sent there, m: where it does not fit into the area, it need only touch it.
+    /// Default 0.25.
+    pub fn for_radius(self, for_radius: f64) -> Destination {
+        Destination { for_radius, ..self }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Edits: every change of a running crowd from outside. Events of a scenario, steering from a page and calls of a program
 //! all become edits and are applied in one place, so the same edits at the same steps give the same bits.
 
-use super::agent::{Agent, AgentId, Cohort, CohortId, Mover, MoverId};
+use super::agent::{Agent, AgentId, Cohort, CohortId, Destination, DestinationId, Mover, MoverId};
 use crate::pipeline::{Models, UnknownModel};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,26 @@ pub enum Edit {
         /// Where to.
         goal: CohortGoal,
     },
+    /// Adds a destination.
+    AddDestination(Destination),
+    /// Lets agents leave at a destination, or stand there until they are sent on.
+    EndAt {
+        /// Which.
+        destination: DestinationId,
+        /// Whether they leave.
+        ends: bool,
+    },
+    /// Sends an agent to a destination.
+    Send {
+        /// Whom.
+        agent: AgentId,
+        /// Where to.
+        destination: DestinationId,
+        /// Its own point there, where the destination is not an area.
+        point: Option<DVec2>,
+    },
+    /// Lets an agent leave the crowd as one that has arrived.
+    LetGo(AgentId),
     /// Puts an obstacle on the map.
     AddObstacle {
         /// What to call it.
@@ -131,6 +151,8 @@ pub enum Made {
     Agent(AgentId),
     /// A cohort.
     Cohort(CohortId),
+    /// A destination.
+    Destination(DestinationId),
     /// A body that avoids nobody.
     Mover(MoverId),
 }
@@ -179,6 +201,15 @@ pub enum EditError {
         /// How many there are.
         count: usize,
     },
+    /// No such destination.
+    #[error("there is no such destination; there are {count}")]
+    UnknownDestination {
+        /// How many there are.
+        count: usize,
+    },
+    /// Sent to a point without one, or to an area with one.
+    #[error("a destination of points needs a point for each agent, and an area takes none")]
+    NoPoint,
     /// An obstacle of that name stands already.
     #[error("an obstacle `{0}` is there already; choose another name")]
     NameTaken(String),

@@ -32,7 +32,7 @@ mod reason;
 mod save;
 mod timing;
 
-pub use agent::{Agent, AgentId, Cohort, CohortId, Mover, MoverId};
+pub use agent::{Agent, AgentId, Cohort, CohortId, Destination, DestinationId, Mover, MoverId};
 pub use builder::{BuildError, Builder, settings};
 pub use edit::{CohortGoal, Edit, EditError, EditLog, Made};
 pub use query::{AgentRef, Columns, Path};
@@ -243,6 +243,35 @@ impl Crowd {
             Made::Cohort(cohort) => Ok(cohort),
             _ => Err(EditError::TooMany("65535 cohorts")),
         }
+    }
+
+    /// Adds a destination: an exit, a waypoint, places in a line.
+    pub fn add_destination(&mut self, destination: Destination) -> Result<DestinationId, EditError> {
+        match self.apply(Edit::AddDestination(destination))? {
+            Made::Destination(destination) => Ok(destination),
+            _ => Err(EditError::TooMany("65535 destinations")),
+        }
+    }
+
+    /// Sends an agent to a destination; to a point of its own, m, where the destination is not an area. It goes there
+    /// until it is sent elsewhere, gets another goal or its cohort does.
+    pub fn send(
+        &mut self,
+        agent: AgentId,
+        destination: DestinationId,
+        point: Option<DVec2>,
+    ) -> Result<(), EditError> {
+        self.apply(Edit::Send { agent, destination, point }).map(drop)
+    }
+
+    /// Lets agents leave at a destination, as at an exit that is open, or stand there until they are sent on.
+    pub fn end_at(&mut self, destination: DestinationId, ends: bool) -> Result<(), EditError> {
+        self.apply(Edit::EndAt { destination, ends }).map(drop)
+    }
+
+    /// Removes an agent as one that has arrived. Its handle is stale from now on.
+    pub fn let_go(&mut self, agent: AgentId) -> Result<(), EditError> {
+        self.apply(Edit::LetGo(agent)).map(drop)
     }
 
     /// Sends all members of a cohort to one place, m.

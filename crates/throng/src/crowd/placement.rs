@@ -39,6 +39,11 @@ impl Placement {
         self.region.is_free(place)
     }
 
+    /// Whether a body fits beside the walls, in the caller's coordinates.
+    pub(super) fn has_room(&self, place: DVec2, radius: f64) -> bool {
+        self.region.is_free(place) && self.region.has_room(place, radius)
+    }
+
     /// Whether a body is on the floor, or may be where it is without one.
     pub(super) fn stands(&self, place: Vec2) -> bool {
         self.is_on_floor(place) || self.gaps.iter().any(|gap| throng_core::geom::inside_ring(place, gap).0)
@@ -64,13 +69,12 @@ impl Placement {
 
     /// Moves a goal on which no body fits to the closest place where it does, unless it is reached from there.
     pub(super) fn free_goal(&self, world: &mut World, row: usize) {
-        let agents = &mut world.agents;
-        let cohort = &world.cohorts[agents.cohort[row] as usize];
+        let (agents, bound) = (&world.agents, world.bound(row));
         let goal = Vec2::new(agents.goal_x[row], agents.goal_y[row]);
-        if cohort.area.is_none()
-            && let Some(free) = self.reachable(goal, agents.radius[row], cohort.goal_radius)
+        if bound.area.is_none()
+            && let Some(free) = self.reachable(goal, agents.radius[row], bound.goal_radius)
         {
-            (agents.goal_x[row], agents.goal_y[row]) = free.into();
+            (world.agents.goal_x[row], world.agents.goal_y[row]) = free.into();
         }
     }
 
@@ -95,10 +99,15 @@ impl Placement {
         let radius = members.map(|row| agents.radius[row]).fold(0.0, f32::max);
         let Some(area) = &mut world.cohorts[cohort].area else { return };
         let ring: Vec<DVec2> = area.iter().map(|&corner| self.global(corner)).collect();
-        if !self.fits(&ring, f64::from(radius) * TO_STOP) {
-            let wide = grown(&ring, f64::from(radius) * TO_STOP);
+        if let Some(wide) = self.widened(&ring, f64::from(radius)) {
             *area = wide.into_iter().map(|corner| super::local(corner, self.origin)).collect();
         }
+    }
+
+    /// An area that bodies of a radius can touch, where they do not fit into one.
+    pub(super) fn widened(&self, ring: &[DVec2], radius: f64) -> Option<Vec<DVec2>> {
+        let room = radius * TO_STOP;
+        (!self.fits(ring, room)).then(|| grown(ring, room))
     }
 
     /// Whether there is a place in a ring with room around it.

@@ -140,6 +140,25 @@ impl Crowd {
         is_within_reach(place) && self.state.floor.placement(self.state.world.origin).is_free(place)
     }
 
+    /// Whether a body of a radius, m, would touch no wall.
+    pub fn is_clear_of_walls(&self, place: impl Into<DVec2>, radius: f64) -> bool {
+        let place = place.into();
+        is_within_reach(place) && self.state.floor.placement(self.state.world.origin).has_room(place, radius)
+    }
+
+    /// Whether a body of a radius, m, would touch no agent and no scripted body.
+    pub fn is_clear(&self, place: impl Into<DVec2>, radius: f64) -> bool {
+        let (place, radius) = (local(place.into(), self.state.world.origin), radius as f32);
+        let world = &self.state.world;
+        let mut clear =
+            world.view().movers.iter().all(|mover| place.distance(mover.position) >= radius + mover.radius);
+        world.rows_near(place, radius + world.widest, |row| {
+            let other = Vec2::new(world.agents.x[row], world.agents.y[row]);
+            clear &= place.distance(other) >= radius + world.agents.radius[row];
+        });
+        clear
+    }
+
     /// Simulated time, s.
     pub fn time(&self) -> f64 {
         self.state.world.time()

@@ -105,11 +105,23 @@ fn lines(lines: &[Vec<DVec2>]) -> Vec<Vec<[f64; 2]>> {
 fn cohorts(scenario: &Scenario) -> Vec<CohortInfo> {
     let mut first_id = 0;
     let mut infos = Vec::with_capacity(scenario.cohorts.len());
-    for cohort in &scenario.cohorts {
-        let count = cohort.agents.len() as u32;
-        let radius = cohort.agents.iter().map(|agent| agent.radius).sum::<f64>() / f64::from(count.max(1));
-        infos.push(CohortInfo { name: cohort.name.clone(), first_id, count, radius });
-        first_id += count;
+    for (index, cohort) in scenario.cohorts.iter().enumerate() {
+        let source = scenario.sources.iter().find(|source| source.cohort == index);
+        let coming = source.iter().flat_map(|source| source.people.iter().map(|(_, agent)| agent));
+        let (sum, count) = cohort
+            .agents
+            .iter()
+            .chain(coming)
+            .fold((0.0, 0), |(sum, count), agent| (sum + agent.radius, count + 1));
+        // The people of several sources have ids in the order of their coming, which no run of ids can tell.
+        let known = if source.is_some() && scenario.sources.len() > 1 { 0 } else { count };
+        infos.push(CohortInfo {
+            name: cohort.name.clone(),
+            first_id,
+            count: known,
+            radius: sum / f64::from(count.max(1)),
+        });
+        first_id += known;
     }
     infos
 }
@@ -121,6 +133,11 @@ fn goal_point(scenario: &Scenario, goal: Goal) -> DVec2 {
         Goal::Area(area) => {
             let ring = &scenario.areas[area as usize];
             ring.iter().sum::<DVec2>() / ring.len().max(1) as f64
+        }
+        // Drawn at the first exit that there is to choose.
+        Goal::Journey(journey) => {
+            let ending = &scenario.journeys[journey as usize].ending;
+            ending.exits.first().map_or(DVec2::ZERO, |&exit| scenario.exits[exit].middle)
         }
     }
 }
@@ -136,6 +153,7 @@ mod tests {
     fn scenario() -> Scenario {
         let agent = |x: f64, goal| AgentStart {
             position: DVec2::new(x, 0.0),
+            velocity: DVec2::ZERO,
             goal,
             radius: 0.2 + 0.1 * x,
             preferred_speed: 1.3,
@@ -145,6 +163,7 @@ mod tests {
         let cohort = |name: &str, agents| Cohort {
             name: name.into(),
             agents,
+            area: None,
             leaves: false,
             goal_radius: 0.5,
             arrive: None,
@@ -175,6 +194,10 @@ mod tests {
                 cohort("east", vec![agent(1.0, Goal::Area(0))]),
             ],
             areas: vec![square(-4.0, -2.0)],
+            sources: vec![],
+            exits: vec![],
+            stages: vec![],
+            journeys: vec![],
             movers: vec![],
             links: vec![],
             events: vec![],

@@ -2,7 +2,7 @@
 //!
 //! These types only say what may be written; `check` says what it means.
 
-use super::number::{Distribution, Number};
+use super::number::{Distribution, Number, Wrong};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,6 +50,18 @@ pub struct ScenarioFile {
     /// Who walks, in cohorts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<CohortFile>,
+    /// Who comes in during the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceFile>,
+    /// Where people leave. Goals and journeys name them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exits: Vec<ExitFile>,
+    /// Where people stop on their way. Journeys name them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageFile>,
+    /// Ways of several stages that end in an exit. Cohorts and sources name them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journeys: Vec<JourneyFile>,
     /// Scripted bodies that avoid nobody.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub movers: Vec<MoverFile>,
@@ -65,6 +77,13 @@ pub struct ScenarioFile {
     /// Figures of the report that the scenario suite asserts of a run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub expect: BTreeMap<String, f64>,
+}
+
+impl ScenarioFile {
+    /// Whether anything but agents is held against the map.
+    pub(super) fn has_ways(&self) -> bool {
+        !(self.sources.is_empty() && self.exits.is_empty() && self.stages.is_empty())
+    }
 }
 
 /// Which model stands in which stage.
@@ -149,58 +168,306 @@ pub struct NamedObstacle {
     pub polygon: Vec<Point>,
 }
 
-/// A cohort: agents that have most things in common.
+/// What cohorts and sources say of their people, written once. `People` is a look at it that does not care which of the two
+/// it is.
+macro_rules! people {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident { $( $(#[$attribute:meta])* pub $key:ident : $kind:ty, )* }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $( $(#[$attribute])* pub $key: $kind, )*
+            /// Radius of a body, m. Default 0.25. Must be > 0.
+            #[serde(default = "default_radius")]
+            pub radius: Number,
+            /// Speed of free walking, m/s. Default 1.34.
+            #[serde(default = "default_preferred_speed")]
+            pub preferred_speed: Number,
+            /// Highest speed, m/s. Default: 1.8 or 1.35 times the preferred speed, whichever is more.
+            /// A preferred speed that was drawn above it is cut to it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub max_speed: Option<Number>,
+            /// Velocity at first, m/s: `[vx, vy]`, or a list of such with one for each agent. Default: they stand.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub velocity: Option<VelocityFile>,
+            /// Where they want to be. May be left out where there is a journey.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub goal: Option<GoalFile>,
+            /// The journey that they make, by its name, in the place of a goal.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub journey: Option<String>,
+            /// What an agent does at its goal. Default "stay". At an exit everyone leaves.
+            #[serde(default)]
+            pub on_arrival: OnArrival,
+            /// How close to its goal an agent has arrived, m. Default: the largest radius in the cohort.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub goal_radius: Option<f64>,
+            /// From when to when an agent should arrive, s. Default: whenever it can. Only the macroscale `multi-domain` plans
+            /// for it; the report's figure `in_window` says how many did.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub arrive: Option<[f64; 2]>,
+            /// How long after it came an agent begins to walk (premovement), s. Default 0.
+            #[serde(default = "default_start")]
+            pub start: Number,
+            /// The share of an avoidance that an agent takes on, 0 to 1. Default 0.5.
+            #[serde(default = "default_responsibility")]
+            #[schemars(range(min = 0.0, max = 1.0))]
+            pub responsibility: f64,
+            /// Whether members keep together: with `groups` in the mesoscale they avoid other groups as one, with `hybrid` as
+            /// their local model they keep to their middle and wait for one another. Default false.
+            #[serde(default, skip_serializing_if = "is_false")]
+            pub together: bool,
+            /// The cohort's own local model. Default: the pipeline's.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub microscale: Option<String>,
+            /// The cohort's own parameter values, on top of the scenario's.
+            #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+            #[schemars(with = "BTreeMap<String, BTreeMap<String, serde_json::Value>>")]
+            pub params: ParamsFile,
+        }
+
+        impl $name {
+            pub(super) fn people(&self) -> People<'_> {
+                People {
+                    radius: &self.radius,
+                    preferred_speed: &self.preferred_speed,
+                    max_speed: self.max_speed.as_ref(),
+                    velocity: self.velocity.as_ref(),
+                    goal: self.goal.as_ref(),
+                    journey: self.journey.as_deref(),
+                    on_arrival: self.on_arrival,
+                    goal_radius: self.goal_radius,
+                    arrive: self.arrive,
+                    start: &self.start,
+                    responsibility: self.responsibility,
+                    together: self.together,
+                    microscale: self.microscale.as_deref(),
+                    params: &self.params,
+                }
+            }
+        }
+    };
+}
+
+/// What cohorts and sources say of their people.
+#[derive(Clone, Copy)]
+pub(super) struct People<'a> {
+    pub radius: &'a Number,
+    pub preferred_speed: &'a Number,
+    pub max_speed: Option<&'a Number>,
+    pub velocity: Option<&'a VelocityFile>,
+    pub goal: Option<&'a GoalFile>,
+    pub journey: Option<&'a str>,
+    pub on_arrival: OnArrival,
+    pub goal_radius: Option<f64>,
+    pub arrive: Option<[f64; 2]>,
+    pub start: &'a Number,
+    pub responsibility: f64,
+    pub together: bool,
+    pub microscale: Option<&'a str>,
+    pub params: &'a ParamsFile,
+}
+
+people! {
+    /// A cohort: agents that have most things in common.
+    pub struct CohortFile {
+        /// What to call it. Default: `agents[0]`, `agents[1]` and so on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// How many agents. May be left out where `place` lists points.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub count: Option<u64>,
+        /// Where they stand at the start.
+        pub place: PlaceFile,
+    }
+}
+
+people! {
+    /// People who come in during the run: by `rate`, at `times`, or as `arrivals` lists them. Who finds no room waits outside
+    /// and comes in as soon as there is some, first come, first in.
+    pub struct SourceFile {
+        /// What to call its people, who are a cohort. Default: `sources[0]`, `sources[1]` and so on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// Where they appear: anywhere inside, at random, clear of one another and of walls. Not with `arrivals`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub area: Option<Vec<Point>>,
+        /// How many come, persons/s.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub rate: Option<f64>,
+        /// Whether they come at equal intervals or at random (a Poisson process). Default "regular". Only with `rate`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub spacing: Option<Spacing>,
+        /// When each of them comes, s.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub times: Option<Vec<f64>>,
+        /// When and where each of them comes: time (s), x and y (m).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub arrivals: Option<Vec<[f64; 3]>>,
+        /// When the first may come, s. Default 0. Only with `rate`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub from: Option<f64>,
+        /// From when on nobody comes any more, s. Default: the scenario's `until`. Only with `rate`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub until: Option<f64>,
+        /// How many come at most. Only with `rate`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub count: Option<u64>,
+    }
+}
+
+/// How the people of a source follow one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Spacing {
+    /// At equal intervals.
+    #[default]
+    Regular,
+    /// At random: a Poisson process.
+    Random,
+}
+
+/// An area where people leave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CohortFile {
-    /// What to call it. Default: `agents[0]`, `agents[1]` and so on.
+pub struct ExitFile {
+    /// What to call it.
+    pub name: String,
+    /// Its corners, m. Whoever is inside has left.
+    pub area: Vec<Point>,
+    /// How many are let out at most, persons/s; the others wait inside its area for their turn. Default: as many as come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// How many agents. May be left out where `place` lists points.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub max_flow: Option<f64>,
+    /// How many people expect to get out, persons/s, where they choose the quickest exit. Default: `max_flow`, or 1.3 for each
+    /// metre of its longest side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Radius of a body, m. Default 0.25. Must be > 0.
-    #[serde(default = "default_radius")]
-    pub radius: Number,
-    /// Speed of free walking, m/s. Default 1.34.
-    #[serde(default = "default_preferred_speed")]
-    pub preferred_speed: Number,
-    /// Highest speed, m/s. Default: 1.8 or 1.35 times the preferred speed, whichever is more.
-    /// A preferred speed that was drawn above it is cut to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_speed: Option<Number>,
-    /// Where they stand at the start.
-    pub place: PlaceFile,
-    /// Where they want to be.
-    pub goal: GoalFile,
-    /// What an agent does at its goal. Default "stay".
-    #[serde(default)]
-    pub on_arrival: OnArrival,
-    /// How close to its goal an agent has arrived, m. Default: the largest radius in the cohort.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub goal_radius: Option<f64>,
-    /// From when to when an agent should arrive, s. Default: whenever it can. Only the macroscale `multi-domain` plans for it;
-    /// the report's figure `in_window` says how many did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrive: Option<[f64; 2]>,
-    /// When an agent begins to walk, s. Default 0.
-    #[serde(default = "default_start")]
-    pub start: Number,
-    /// The share of an avoidance that an agent takes on, 0 to 1. Default 0.5.
-    #[serde(default = "default_responsibility")]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub responsibility: f64,
-    /// Whether members keep together: with `groups` in the mesoscale they avoid other groups as one, with `hybrid` as their
-    /// local model they keep to their middle and wait for one another. Default false.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub capacity: Option<f64>,
+    /// Whether it is closed at the start; an event may open it. Default false.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub together: bool,
-    /// The cohort's own local model. Default: the pipeline's.
+    pub closed: bool,
+}
+
+/// How people choose one of several exits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChooseFile {
+    /// The one with the shortest way to its middle.
+    #[default]
+    Nearest,
+    /// The one that is reached first: the way at free speed, or the time that those in front take to get out where that is
+    /// longer. Thought over about once a second; a plan is given up for one that saves two seconds and a tenth of the time.
+    Quickest,
+    /// By chance, with the given shares.
+    Share,
+}
+
+/// A place on the way: exactly one of `waypoint`, `queue`, `waiting`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StageFile {
+    /// What to call it.
+    pub name: String,
+    /// A place that people walk through.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub microscale: Option<String>,
-    /// The cohort's own parameter values, on top of the scenario's.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(with = "BTreeMap<String, BTreeMap<String, serde_json::Value>>")]
-    pub params: ParamsFile,
+    pub waypoint: Option<WaypointFile>,
+    /// A line in which people are served, one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueFile>,
+    /// An area in which people wait until they may go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingFile>,
+}
+
+/// A place that people walk through: `point` or `area`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WaypointFile {
+    /// m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
+    /// How close to the point one must come, m. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<f64>,
+    /// Anywhere inside, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub area: Option<Vec<Point>>,
+}
+
+/// A line in which people are served.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueFile {
+    /// Where people stand, m: the first is served, those behind move up. Who comes when all are taken waits near the last.
+    pub places: Vec<Point>,
+    /// How long it takes to serve one, s: a number or a distribution.
+    pub service: Number,
+}
+
+/// An area in which people wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WaitingFile {
+    /// Its corners, m. Everyone gets a place in it to stand at.
+    pub area: Vec<Point>,
+    /// How many it holds. Default: as many as have room. Who finds it full stays where it is until there is room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<u64>,
+    /// From when on people go on, s. Default: when an event says `release`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
+}
+
+/// A way of several stages that ends in an exit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JourneyFile {
+    /// What to call it.
+    pub name: String,
+    /// What comes after what: the name of a stage, or a choice between several; last an exit, or a choice between exits.
+    pub stages: Vec<LegFile>,
+}
+
+/// What comes next on a journey.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum LegFile {
+    /// A stage or an exit by its name.
+    Name(String),
+    /// A choice between several.
+    Choice(LegChoiceFile),
+}
+
+/// A choice between several stages or exits: exactly one of `share`, `shortest_queue`, `exits`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LegChoiceFile {
+    /// By chance: names, and the share of people that goes to each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub share: BTreeMap<String, f64>,
+    /// The queue with the fewest people, in it or on their way to it; of several the nearest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shortest_queue: Vec<String>,
+    /// One of these exits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exits: Vec<String>,
+    /// Which of the exits: "nearest" or "quickest". Default "nearest".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choose: Option<ChooseFile>,
+}
+
+/// A velocity for all, or one for each agent, m/s.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum VelocityFile {
+    /// `[vx, vy]` for all.
+    All(Point),
+    /// One for each agent, in the order of their places.
+    Each(Vec<Point>),
 }
 
 /// What an agent does at its goal.
@@ -263,7 +530,7 @@ pub struct CircleFile {
     pub start_angle: f64,
 }
 
-/// Where agents want to be: exactly one of `point`, `points`, `antipodal`, `offset`, `random`, `polygon`.
+/// Where agents want to be: exactly one of `point`, `points`, `antipodal`, `offset`, `random`, `polygon`, `exit`, `exits`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GoalFile {
@@ -285,6 +552,18 @@ pub struct GoalFile {
     /// Anywhere inside this area, m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub polygon: Option<Vec<Point>>,
+    /// Out by this exit, by its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<String>,
+    /// Out by one of these exits. One that is closed is given up for another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exits: Option<Vec<String>>,
+    /// Which of the exits. Default "nearest".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choose: Option<ChooseFile>,
+    /// The share of people for each of the exits, with `choose = "share"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<Vec<f64>>,
 }
 
 /// A scripted body that avoids nobody.
@@ -321,7 +600,8 @@ pub struct LinkFile {
     pub both_ways: bool,
 }
 
-/// Something that happens once: exactly one of `add_obstacle`, `remove_obstacle`, `retarget`.
+/// Something that happens once: exactly one of `add_obstacle`, `remove_obstacle`, `retarget`, `close_exit`, `open_exit`,
+/// `release`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventFile {
@@ -337,6 +617,15 @@ pub struct EventFile {
     /// Gives a cohort a new goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retarget: Option<RetargetFile>,
+    /// Closes an exit, by name: people choose another of theirs, or wait in front of it where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub close_exit: Option<String>,
+    /// Opens an exit, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_exit: Option<String>,
+    /// Lets everyone go on who is in a waiting area, by its name, or comes there later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<String>,
 }
 
 /// A new goal for a cohort. Its starts stand for where agents are in `antipodal` and `offset`.
@@ -453,6 +742,52 @@ impl<'de> Deserialize<'de> for ObstacleFile {
     }
 }
 
+impl<'de> Deserialize<'de> for LegFile {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<LegFile, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = LegFile;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a name, { share = { name = 0.5, ... } }, { shortest_queue = [...] } or { exits = [...] }")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<LegFile, E> {
+                Ok(LegFile::Name(name.to_owned()))
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<LegFile, A::Error> {
+                let deserializer = serde::de::value::MapAccessDeserializer::new(map);
+                LegChoiceFile::deserialize(deserializer).map(LegFile::Choice)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for VelocityFile {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<VelocityFile, D::Error> {
+        /// A part of one velocity, or one of many.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Item {
+            Part(f64),
+            One(Point),
+        }
+        let wrong = || {
+            serde::de::Error::custom(
+                "expected two numbers, [vx, vy], or a list with such a pair for each agent",
+            )
+        };
+        let items = Vec::<Item>::deserialize(deserializer).map_err(|_| wrong())?;
+        if let [Item::Part(x), Item::Part(y)] = items[..] {
+            return Ok(VelocityFile::All([x, y]));
+        }
+        let one = |item| if let Item::One(velocity) = item { Ok(velocity) } else { Err(wrong()) };
+        items.into_iter().map(one).collect::<Result<_, _>>().map(VelocityFile::Each)
+    }
+}
+
 impl<'de> Deserialize<'de> for ParamValue {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ParamValue, D::Error> {
         struct Visitor;
@@ -481,8 +816,11 @@ impl<'de> Deserialize<'de> for ParamValue {
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<ParamValue, A::Error> {
                 let deserializer = serde::de::value::MapAccessDeserializer::new(map);
-                let wrong = |(key, complaint): (&str, String)| {
-                    let key = if key.is_empty() { "a distribution" } else { key };
+                let wrong = |wrong: Wrong| {
+                    let (key, complaint) = match wrong {
+                        Wrong::Key(key, complaint) => (key, complaint),
+                        Wrong::Number(complaint) | Wrong::Item(_, complaint) => ("a distribution", complaint),
+                    };
                     serde::de::Error::custom(format!("{key} {complaint}"))
                 };
                 let draw = Distribution::deserialize(deserializer)?.check().map_err(wrong)?;

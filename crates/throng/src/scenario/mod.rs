@@ -37,6 +37,7 @@ pub use path::{KeyPath, Step};
 pub use schema::schema;
 
 pub(crate) use error::closest;
+pub(crate) use place::outline;
 
 use crate::catalog::{self, Ability};
 pub use crate::map::Link;
@@ -48,6 +49,7 @@ use glam::DVec2;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+use throng_core::params::Draw;
 
 /// How many agents of a cohort are tried for walls in their straight way.
 const TRIED: usize = 20;
@@ -73,6 +75,14 @@ pub struct Scenario {
     pub cohorts: Vec<Cohort>,
     /// Goal areas, referred to by [`Goal::Area`].
     pub areas: Vec<Vec<DVec2>>,
+    /// Who comes in during the run.
+    pub sources: Vec<Source>,
+    /// Where people leave.
+    pub exits: Vec<Exit>,
+    /// Where people stop on their way.
+    pub stages: Vec<Stage>,
+    /// Ways by stages to exits, referred to by [`Goal::Journey`]: those with a name, then one for each goal of exits.
+    pub journeys: Vec<Journey>,
     /// Scripted bodies.
     pub movers: Vec<Mover>,
     /// Jumps over what cannot be walked on.
@@ -161,7 +171,7 @@ impl Scenario {
         let walls: Vec<[DVec2; 2]> = bounds.edges().chain(bounds.walls.iter().copied()).collect();
         let crosses = |agent: &AgentStart| match agent.goal {
             Goal::Point(goal) => walls.iter().any(|wall| map::cross([agent.position, goal], *wall)),
-            Goal::Area(_) => false,
+            Goal::Area(_) | Goal::Journey(_) => false,
         };
         let cohort = self.cohorts.iter().find(|cohort| cohort.agents.iter().take(TRIED).any(crosses))?;
         Some(format!(
@@ -213,24 +223,27 @@ impl Scenario {
         self.map.with_solid_gaps()
     }
 
-    /// Where agents begin, in the order of ids.
+    /// Where agents begin, in the order of ids, and where others come in.
     pub(crate) fn starts(&self) -> Vec<DVec2> {
-        self.agents().map(|agent| agent.position).collect()
+        let arrivals = self.sources.iter().flat_map(Source::places);
+        self.agents().map(|agent| agent.position).chain(arrivals).collect()
     }
 
     /// Where any agent will want to be: goals, also later ones, corners of goal areas, and the movers' paths.
     pub(crate) fn destinations(&self) -> Vec<DVec2> {
         let later = self.events.iter().flat_map(|event| match &event.action {
             Action::Retarget { goals, .. } => goals.as_slice(),
-            Action::AddObstacle { .. } | Action::RemoveObstacle(_) => &[],
+            _ => &[],
         });
         let goals = self.agents().map(|agent| &agent.goal).chain(later).filter_map(|goal| match goal {
             Goal::Point(goal) => Some(*goal),
-            Goal::Area(_) => None,
+            Goal::Area(_) | Goal::Journey(_) => None,
         });
         let areas = self.areas.iter().flatten().copied();
         let paths = self.movers.iter().flat_map(|mover| mover.path.iter().map(|&(_, place)| place));
-        goals.chain(areas).chain(paths).collect()
+        let exits = self.exits.iter().flat_map(|exit| exit.area.iter().copied());
+        let stages = self.stages.iter().flat_map(Stage::places);
+        goals.chain(areas).chain(paths).chain(exits).chain(stages).collect()
     }
 
     fn agents(&self) -> impl Iterator<Item = &AgentStart> {
@@ -243,8 +256,10 @@ impl Scenario {
 pub struct Cohort {
     /// What to call it.
     pub name: String,
-    /// Its members.
+    /// Its members at the start.
     pub agents: Vec<AgentStart>,
+    /// The area that members walk to, where that is their goal: an index into [`Scenario::areas`].
+    pub area: Option<u32>,
     /// Whether members vanish when they arrive.
     pub leaves: bool,
     /// How close to its goal an agent has arrived, m.
@@ -266,6 +281,8 @@ pub struct Cohort {
 pub struct AgentStart {
     /// m.
     pub position: DVec2,
+    /// m/s.
+    pub velocity: DVec2,
     /// Where it wants to be.
     pub goal: Goal,
     /// m.
@@ -286,6 +303,138 @@ pub enum Goal {
     Point(DVec2),
     /// Anywhere in an area: an index into [`Scenario::areas`].
     Area(u32),
+    /// Out, perhaps by some stages: an index into [`Scenario::journeys`].
+    Journey(u32),
+}
+
+/// People who come in during the run, by rising time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Source {
+    /// Index into [`Scenario::cohorts`].
+    pub cohort: usize,
+    /// Where they appear; none where each has a place of its own.
+    pub area: Option<Vec<DVec2>>,
+    /// When they come, s, and what they are like. A place counts only where there is no area.
+    pub people: Vec<(f64, AgentStart)>,
+}
+
+impl Source {
+    fn places(&self) -> impl Iterator<Item = DVec2> {
+        let area = self.area.iter().flatten().copied();
+        let listed = self.people.iter().filter(|_| self.area.is_none()).map(|(_, agent)| agent.position);
+        area.chain(listed)
+    }
+}
+
+/// An area where people leave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Exit {
+    /// What to call it.
+    pub name: String,
+    /// m.
+    pub area: Vec<DVec2>,
+    /// Where in it ways are measured to, m.
+    pub middle: DVec2,
+    /// How many are let out at most, persons/s.
+    pub max_flow: Option<f64>,
+    /// How many people expect to get out, persons/s.
+    pub capacity: f64,
+    /// Whether it is closed at the start.
+    pub closed: bool,
+}
+
+/// Where people stop on their way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stage {
+    /// What to call it.
+    pub name: String,
+    /// What people do there.
+    pub kind: StageKind,
+}
+
+/// What people do at a stage.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StageKind {
+    /// They come close to a point, and go on.
+    Point {
+        /// m.
+        at: DVec2,
+        /// How close, m.
+        distance: f64,
+    },
+    /// They come into an area, and go on.
+    Area(Vec<DVec2>),
+    /// They stand in line and are served one after the other.
+    Queue {
+        /// Where they stand, the first to be served first, m.
+        places: Vec<DVec2>,
+        /// How long one takes, s.
+        service: Draw,
+    },
+    /// They wait until they may go on.
+    Waiting {
+        /// Where they can stand, as many as it holds, m.
+        places: Vec<DVec2>,
+        /// From when on they go on, s; none where an event says so.
+        until: Option<f64>,
+    },
+}
+
+impl Stage {
+    fn places(&self) -> impl Iterator<Item = DVec2> {
+        let places = match &self.kind {
+            StageKind::Point { at, .. } => std::slice::from_ref(at),
+            StageKind::Area(places) | StageKind::Queue { places, .. } | StageKind::Waiting { places, .. } => {
+                places
+            }
+        };
+        places.iter().copied()
+    }
+}
+
+/// A way by stages to an exit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Journey {
+    /// What to call it; none where it is only the goal of a cohort.
+    pub name: Option<String>,
+    /// The stages on the way, in order.
+    pub legs: Vec<Leg>,
+    /// Where it ends.
+    pub ending: Ending,
+}
+
+/// What comes next on a journey: indices into [`Scenario::stages`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leg {
+    /// The same for all.
+    Stage(usize),
+    /// By chance, with these shares.
+    Share(Vec<(usize, f64)>),
+    /// The queue with the fewest people.
+    ShortestQueue(Vec<usize>),
+}
+
+/// Which exits there are to choose from, and how.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ending {
+    /// Indices into [`Scenario::exits`].
+    pub exits: Vec<usize>,
+    /// Which of them.
+    pub choice: Choice,
+}
+
+/// How people choose one of several exits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// The one with the shortest way.
+    Nearest,
+    /// The one where they are out first.
+    Quickest,
+    /// By chance, with these shares.
+    Share(Vec<f64>),
 }
 
 /// A scripted body that avoids nobody.
@@ -330,6 +479,15 @@ pub enum Action {
         /// One goal per member.
         goals: Vec<Goal>,
     },
+    /// Closes an exit or opens it.
+    SetExit {
+        /// Index into [`Scenario::exits`].
+        exit: usize,
+        /// Whether people can leave there from now on.
+        open: bool,
+    },
+    /// Lets people go on who wait: an index into [`Scenario::stages`].
+    Release(usize),
 }
 
 impl Action {
@@ -338,7 +496,7 @@ impl Action {
         match self {
             Action::AddObstacle { name, polygon } => map.obstacles.push((name.clone(), polygon.clone())),
             Action::RemoveObstacle(name) => map.obstacles.retain(|(other, _)| other != name),
-            Action::Retarget { .. } => return false,
+            Action::Retarget { .. } | Action::SetExit { .. } | Action::Release(_) => return false,
         }
         true
     }

@@ -172,7 +172,7 @@ impl Scatter<'_> {
 const MOST_SITES: f64 = 2e7;
 
 /// Points of a triangular lattice over the bounds of an area, two radii apart.
-fn lattice(area: &[DVec2], radius: f64) -> Vec<DVec2> {
+pub(super) fn lattice(area: &[DVec2], radius: f64) -> Vec<DVec2> {
     let (low, high) = bounds(area);
     // A hair wider than touching, so that rounding cannot make neighbours overlap.
     let pitch = 2.0 * radius * (1.0 + 1e-9);
@@ -188,6 +188,6 @@ fn lattice(area: &[DVec2], radius: f64) -> Vec<DVec2> {
     (0..rows as usize).flat_map(|row| (0..columns as usize).map(move |column| site(row, column))).collect()
 }
 
-pub(super) fn outline(area: &[DVec2]) -> Boundary {
+pub(crate) fn outline(area: &[DVec2]) -> Boundary {
     map::boundary(&Map { walkable: vec![vec![area.to_vec()]], ..Map::default() })
 }

@@ -12,12 +12,21 @@ pub fn schema() -> Value {
     let params = params_schema();
     let definitions = &mut schema["$defs"];
     name_models(&mut definitions["PipelineFile"]["properties"]);
-    definitions["CohortFile"]["properties"]["microscale"]["enum"] = optional(Stage::Microscale);
     one_of(&mut definitions["PlaceFile"], &["grid", "points", "circle", "polygon"]);
-    one_of(&mut definitions["GoalFile"], &["point", "points", "antipodal", "offset", "random", "polygon"]);
-    one_of(&mut definitions["EventFile"], &["add_obstacle", "remove_obstacle", "retarget"]);
+    let goals = ["point", "points", "antipodal", "offset", "random", "polygon", "exit", "exits"];
+    one_of(&mut definitions["GoalFile"], &goals);
+    let events = ["add_obstacle", "remove_obstacle", "retarget", "close_exit", "open_exit", "release"];
+    one_of(&mut definitions["EventFile"], &events);
     one_of(&mut definitions["MeasureFile"], &["line", "area"]);
-    describe(&mut definitions["CohortFile"]["properties"]["params"], &params);
+    one_of(&mut definitions["SourceFile"], &["rate", "times", "arrivals"]);
+    one_of(&mut definitions["StageFile"], &["waypoint", "queue", "waiting"]);
+    one_of(&mut definitions["WaypointFile"], &["point", "area"]);
+    one_of(&mut definitions["LegChoiceFile"], &["share", "shortest_queue", "exits"]);
+    for people in ["CohortFile", "SourceFile"] {
+        let properties = &mut definitions[people]["properties"];
+        properties["microscale"]["enum"] = optional(Stage::Microscale);
+        describe(&mut properties["params"], &params);
+    }
     describe(&mut schema["properties"]["params"], &params);
     schema
 }

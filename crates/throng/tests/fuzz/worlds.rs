@@ -55,6 +55,7 @@ fn agent(draws: &mut Draws<'_>, id: u32, cohorts: usize) -> (Agent, HeldUp) {
         arrival: -1.0,
         walked: 0.0,
         cohort: draws.below(cohorts) as u16,
+        destination: 0,
         status: draws.pick(&[Status::Walking, Status::Walking, Status::Waiting, Status::Arrived]),
     };
     let held_up = HeldUp { waited: draws.uniform(0.0, 1.0) as f32, opposed: draws.uniform(-0.5, 1.0) as f32 };

@@ -169,7 +169,7 @@ fn crossed(before: &BTreeMap<u32, Vec2>, simulation: &Simulation) -> u64 {
 fn straight_length(cohort: &throng::scenario::Cohort) -> f64 {
     let length = |agent: &throng::scenario::AgentStart| match agent.goal {
         throng::scenario::Goal::Point(goal) => (agent.position.distance(goal) - cohort.goal_radius).max(0.0),
-        throng::scenario::Goal::Area(_) => 0.0,
+        throng::scenario::Goal::Area(_) | throng::scenario::Goal::Journey(_) => 0.0,
     };
     cohort.agents.iter().map(length).sum()
 }

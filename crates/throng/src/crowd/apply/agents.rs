@@ -21,7 +21,7 @@ impl Crowd {
     }
 
     /// The handle of an agent that is present.
-    pub(in crate::crowd) fn handle(&self, slot: u32) -> AgentId {
+    pub(crate) fn handle(&self, slot: u32) -> AgentId {
         let generation = self.state.world.slots().generation(slot).unwrap_or_default();
         AgentId { crowd: self.state.tag, slot, generation }
     }
@@ -77,6 +77,7 @@ impl Crowd {
         let goal = local(goal, self.state.world.origin);
         let agents = &mut self.state.world.agents;
         (agents.goal_x[row], agents.goal_y[row]) = goal.into();
+        agents.destination[row] = 0;
         self.state.world.extend_to(goal);
         self.set_off(row);
         self.state.pending.retargeted.push(agent.slot);
@@ -190,6 +191,7 @@ fn joining(agent: &Agent, origin: DVec2, now: f64) -> world::Agent {
         arrival: -1.0,
         walked: 0.0,
         cohort: agent.cohort.0,
+        destination: 0,
         status: if agent.delay > 0.0 { Status::Waiting } else { Status::Walking },
     }
 }

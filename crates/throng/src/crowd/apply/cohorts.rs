@@ -70,9 +70,12 @@ impl Crowd {
                 area.iter_mut().flatten().for_each(|corner| *corner += by.as_vec2());
             }
         }
+        let moves = matches!(goal, CohortGoal::MovedBy(_));
         for row in 0..self.state.world.agents.len() {
-            if self.state.world.agents.cohort[row] == cohort.0 {
-                self.send(row, &goal);
+            let agents = &self.state.world.agents;
+            // A destination stays where it is, and those who walk there go on.
+            if agents.cohort[row] == cohort.0 && !(moves && agents.destination[row] > 0) {
+                self.redirect(row, &goal);
             }
         }
         self.extend_to_area(cohort.0);
@@ -80,7 +83,7 @@ impl Crowd {
         Ok(())
     }
 
-    fn send(&mut self, row: usize, goal: &CohortGoal) {
+    fn redirect(&mut self, row: usize, goal: &CohortGoal) {
         let (origin, agents) = (self.state.world.origin, &mut self.state.world.agents);
         let now = Vec2::new(agents.goal_x[row], agents.goal_y[row]);
         let next = match goal {
@@ -93,6 +96,7 @@ impl Crowd {
             CohortGoal::MovedBy(by) => now + by.as_vec2(),
         };
         (agents.goal_x[row], agents.goal_y[row]) = next.into();
+        agents.destination[row] = 0;
         let slot = agents.slot[row];
         self.state.world.extend_to(next);
         self.set_off(row);

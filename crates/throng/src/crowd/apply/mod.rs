@@ -3,6 +3,7 @@
 mod agents;
 mod checks;
 mod cohorts;
+mod destinations;
 mod floor;
 mod movers;
 mod prepare;
@@ -46,6 +47,10 @@ impl Crowd {
             Edit::SetMaxSpeed { agent, speed } => self.change_max_speed(agent, speed).map(done),
             Edit::AddCohort(cohort) => self.create_cohort(cohort).map(Made::Cohort),
             Edit::Retarget { cohort, goal } => self.change_goals(cohort, goal).map(done),
+            Edit::AddDestination(destination) => self.create_destination(destination).map(Made::Destination),
+            Edit::EndAt { destination, ends } => self.change_ending(destination, ends).map(done),
+            Edit::Send { agent, destination, point } => self.dispatch(agent, destination, point).map(done),
+            Edit::LetGo(agent) => self.release(agent).map(done),
             Edit::AddObstacle { name, ring } => self.create_obstacle(&name, ring).map(done),
             Edit::RemoveObstacle { name } => self.delete_obstacle(&name).map(done),
             Edit::SpawnMover(mover) => self.create_mover(&mover).map(Made::Mover),
@@ -62,6 +67,8 @@ impl Edit {
     pub(super) fn of_crowd(mut self, crowd: u32) -> Edit {
         match &mut self {
             Edit::Despawn(agent)
+            | Edit::Send { agent, .. }
+            | Edit::LetGo(agent)
             | Edit::SetGoal { agent, .. }
             | Edit::SetPreferredVelocity { agent, .. }
             | Edit::SetPosition { agent, .. }
@@ -72,6 +79,8 @@ impl Edit {
             Edit::SetMover { mover, .. } | Edit::DespawnMover(mover) => mover.crowd = crowd,
             Edit::Spawn(_)
             | Edit::AddCohort(_)
+            | Edit::AddDestination(_)
+            | Edit::EndAt { .. }
             | Edit::Retarget { .. }
             | Edit::AddObstacle { .. }
             | Edit::RemoveObstacle { .. }

@@ -1,6 +1,6 @@
 //! Gives every agent its place, its goal and its figures, and holds them against the map.
 
-use super::cohorts::{Draft, Target};
+use super::cohorts::{Checked, Draft, Target};
 use super::values::{show, within_reach};
 use super::{Checker, FARTHEST};
 use crate::crowd::default_max_speed;
@@ -9,6 +9,7 @@ use crate::map::Map;
 use crate::map::Region;
 use crate::map::bounds;
 use crate::scenario::file::OnArrival;
+use crate::scenario::number::Figures;
 use crate::scenario::path::KeyPath;
 use crate::scenario::place::{Arrangement, Scatter, Standing, jittered, outline};
 use crate::scenario::{AgentStart, Cohort, Goal, Link};
@@ -35,55 +36,41 @@ impl Checker<'_> {
                 Chance { seed: self.file.seed, first_id: draft.first_id, goal: 0, region: &lasting.region };
             let goals = goals(&draft.goal, &places, areas, chance);
             self.goals_are_free(&draft.path.then("goal"), &draft.name, &draft.goal, &goals, &lasting);
-            let goal_radius =
-                draft.file.goal_radius.unwrap_or_else(|| radii.iter().copied().fold(0.0, f64::max));
-            cohorts.push(Cohort {
-                name: draft.name.clone(),
-                agents: self.agents(draft, &places, &radii, &goals),
-                leaves: draft.file.on_arrival == OnArrival::Leave,
-                // An empty cohort has no largest radius.
-                goal_radius: if goal_radius > 0.0 { goal_radius } else { draft.radius.high() },
-                arrive: draft.file.arrive,
-                responsibility: draft.file.responsibility,
-                together: draft.file.together,
-                microscale: draft.file.microscale.clone(),
-                params: draft.params.clone(),
-            });
+            let widest = radii.iter().copied().fold(0.0, f64::max);
+            // An empty cohort has no largest radius.
+            let widest = if widest > 0.0 { widest } else { draft.people.radius.high() };
+            let agents = self.agents(draft, &places, &radii, &goals);
+            let area = match draft.goal {
+                Target::Area(_) => Some(areas.len() as u32 - 1),
+                _ => None,
+            };
+            cohorts.push(Cohort { area, ..draft.people.cohort(&draft.name, agents, widest) });
         }
         cohorts
     }
 
     /// What no event takes away from a map.
-    fn lasting(&self, map: &Map) -> Lasting {
+    pub(super) fn lasting(&self, map: &Map) -> Lasting {
         let removed = self.file.events.iter().filter_map(|event| event.remove_obstacle.as_deref());
         Lasting::new(map, removed)
     }
 
     fn radii(&self, draft: &Draft<'_>) -> Vec<f64> {
-        let seed = self.file.seed;
-        let ids = (draft.first_id..).take(draft.count);
-        ids.map(|id| draft.radius.draw(|| rng::stream(seed, id, 0, Purpose::Radius))).collect()
+        let drawer = Drawer { seed: self.file.seed, step: 0 };
+        let members = (draft.first_id..).take(draft.count).enumerate();
+        members.map(|(member, id)| drawer.figure(&draft.people.radius, member, id, Purpose::Radius)).collect()
     }
 
     fn agents(&self, draft: &Draft<'_>, places: &[DVec2], radii: &[f64], goals: &[Goal]) -> Vec<AgentStart> {
-        let seed = self.file.seed;
-        let agent = |(((id, &position), &radius), &goal): (((u32, &DVec2), &f64), &Goal)| {
-            let stream = |purpose| move || rng::stream(seed, id, 0, purpose);
-            let preferred_speed = draft.preferred_speed.draw(stream(Purpose::PreferredSpeed));
-            let max_speed = match draft.max_speed {
-                Some(max) => max.draw(stream(Purpose::MaxSpeed)),
-                None => default_max_speed(preferred_speed),
-            };
-            AgentStart {
-                position,
-                goal,
-                radius,
-                preferred_speed: preferred_speed.min(max_speed),
-                max_speed,
-                start: draft.start.draw(stream(Purpose::Start)),
-            }
+        let drawer = Drawer { seed: self.file.seed, step: 0 };
+        let members = (draft.first_id..).zip(places).zip(radii).zip(goals).enumerate();
+        let agent = |(member, (((id, &position), &radius), &goal))| AgentStart {
+            position,
+            goal,
+            radius,
+            ..draft.people.agent(drawer, member, id)
         };
-        (draft.first_id..).zip(places).zip(radii).zip(goals).map(agent).collect()
+        members.map(agent).collect()
     }
 
     /// Listed places first, so that those who are scattered can keep clear of everyone.
@@ -208,9 +195,60 @@ impl Checker<'_> {
     }
 }
 
+/// What agents draw their figures with.
+#[derive(Clone, Copy)]
+pub(super) struct Drawer {
+    pub seed: u64,
+    /// Tells the agents of a source from those who are there at the start.
+    pub step: u64,
+}
+
+impl Drawer {
+    fn figure(self, figures: &Figures, member: usize, id: u32, purpose: Purpose) -> f64 {
+        figures.of(member, || rng::stream(self.seed, id, self.step, purpose))
+    }
+}
+
+impl Checked<'_> {
+    /// One of them, with all but a place and a goal.
+    pub(super) fn agent(&self, drawer: Drawer, member: usize, id: u32) -> AgentStart {
+        let figure = |figures, purpose| drawer.figure(figures, member, id, purpose);
+        let preferred_speed = figure(&self.preferred_speed, Purpose::PreferredSpeed);
+        let max_speed = match &self.max_speed {
+            Some(max) => figure(max, Purpose::MaxSpeed),
+            None => default_max_speed(preferred_speed),
+        };
+        AgentStart {
+            position: DVec2::ZERO,
+            velocity: self.velocity.of(member),
+            goal: Goal::Point(DVec2::ZERO),
+            radius: figure(&self.radius, Purpose::Radius),
+            preferred_speed: preferred_speed.min(max_speed),
+            max_speed,
+            start: figure(&self.start, Purpose::Start),
+        }
+    }
+
+    /// The cohort of them.
+    pub(super) fn cohort(&self, name: &str, agents: Vec<AgentStart>, widest: f64) -> Cohort {
+        Cohort {
+            name: name.to_owned(),
+            agents,
+            area: None,
+            leaves: self.file.on_arrival == OnArrival::Leave,
+            goal_radius: self.file.goal_radius.unwrap_or(widest),
+            arrive: self.file.arrive,
+            responsibility: self.file.responsibility,
+            together: self.file.together,
+            microscale: self.file.microscale.map(str::to_owned),
+            params: self.params.clone(),
+        }
+    }
+}
+
 /// What stays on the map for good.
 pub(super) struct Lasting {
-    map: Map,
+    pub map: Map,
     pub region: Region,
 }
 
@@ -226,10 +264,10 @@ impl Lasting {
 }
 
 /// A goal with less free area than this cannot be reached, m².
-const SMALLEST_GOAL: f64 = 1e-6;
+pub(super) const SMALLEST_GOAL: f64 = 1e-6;
 
 /// Why no agent can be at a point.
-fn trouble(place: DVec2, map: &Map, region: &Region) -> Option<String> {
+pub(super) fn trouble(place: DVec2, map: &Map, region: &Region) -> Option<String> {
     if !within_reach(place) {
         return Some(format!("beyond {FARTHEST:e} m"));
     }
@@ -290,5 +328,6 @@ pub(super) fn goals(
             areas.push(area.clone());
             vec![Goal::Area(areas.len() as u32 - 1); starts.len()]
         }
+        Target::Journey(journey) => vec![Goal::Journey(*journey); starts.len()],
     }
 }

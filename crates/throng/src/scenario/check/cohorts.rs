@@ -3,12 +3,15 @@
 use super::{Checker, FARTHEST, LARGEST, LONGEST_TIME, MOST_AGENTS};
 use crate::catalog::Stage;
 use crate::scenario::Settings;
-use crate::scenario::file::{CircleFile, CohortFile, GoalFile, GridFile, PlaceFile};
+use crate::scenario::file::{
+    CircleFile, CohortFile, GoalFile, GridFile, People, PlaceFile, Point, VelocityFile,
+};
+use crate::scenario::number::Figures;
 use crate::scenario::path::KeyPath;
 use crate::scenario::place::Arrangement;
 use glam::DVec2;
 use std::collections::BTreeSet;
-use throng_core::params::{Draw, Limit};
+use throng_core::params::Limit;
 
 /// A checked cohort whose members have no place yet.
 pub(super) struct Draft<'a> {
@@ -18,12 +21,34 @@ pub(super) struct Draft<'a> {
     pub first_id: u32,
     pub count: usize,
     pub layout: Arrangement,
-    pub radius: Draw,
-    pub preferred_speed: Draw,
-    pub max_speed: Option<Draw>,
-    pub start: Draw,
+    pub people: Checked<'a>,
     pub goal: Target,
+}
+
+/// What was written of people, checked.
+pub(super) struct Checked<'a> {
+    pub file: People<'a>,
+    pub radius: Figures,
+    pub preferred_speed: Figures,
+    pub max_speed: Option<Figures>,
+    pub start: Figures,
+    pub velocity: Velocities,
     pub params: Settings,
+}
+
+/// How people move at first, m/s.
+pub(super) enum Velocities {
+    All(DVec2),
+    Each(Vec<DVec2>),
+}
+
+impl Velocities {
+    pub fn of(&self, member: usize) -> DVec2 {
+        match self {
+            Velocities::All(velocity) => *velocity,
+            Velocities::Each(velocities) => velocities.get(member).copied().unwrap_or_default(),
+        }
+    }
 }
 
 /// A checked goal of a cohort.
@@ -35,7 +60,11 @@ pub(super) enum Target {
     Offset(DVec2),
     Random(Vec<DVec2>),
     Area(Vec<DVec2>),
+    /// Out, perhaps by some stages: an index into the journeys.
+    Journey(u32),
 }
+
+const ONE_GOAL: &str = "needs exactly one of point, points, antipodal, offset, random, polygon, exit, exits";
 
 impl<'a> Checker<'a> {
     pub(super) fn cohort_name(&self, index: usize) -> String {
@@ -50,15 +79,22 @@ impl<'a> Checker<'a> {
         for (index, cohort) in self.file.agents.iter().enumerate() {
             let path = KeyPath::top("agents").then(index);
             let Some(draft) = self.cohort(index, cohort, path.clone(), total) else { continue };
-            if !names.insert(draft.name.clone()) {
-                let complaint =
-                    format!("another cohort is called `{}` already; choose another name", draft.name);
-                self.report.say(&path.then("name"), complaint);
-            }
+            self.is_new_cohort(&path, &draft.name, &mut names);
             total += draft.count as u64;
             drafts.push(draft);
         }
+        for index in 0..self.file.sources.len() {
+            let path = KeyPath::top("sources").then(index);
+            self.is_new_cohort(&path, &self.source_name(index), &mut names);
+        }
         drafts
+    }
+
+    fn is_new_cohort(&mut self, path: &KeyPath, name: &str, names: &mut BTreeSet<String>) {
+        if !names.insert(name.to_owned()) {
+            let complaint = format!("another cohort is called `{name}` already; choose another name");
+            self.report.say(&path.then("name"), complaint);
+        }
     }
 
     fn cohort(
@@ -68,13 +104,51 @@ impl<'a> Checker<'a> {
         path: KeyPath,
         before: u64,
     ) -> Option<Draft<'a>> {
+        let people = self.people(&path, file.people());
+        let layout = self.layout(&path.then("place"), &file.place);
+        let goal = self.way(&path, file.people());
+        let layout = layout?;
+        let count = self.count(&path, file, &layout, before)?;
+        let (goal, people) = (goal?, people?);
+        self.one_goal_each(&path.then("goal"), &goal, count);
+        self.one_figure_each(&path, &people, count);
+        Some(Draft {
+            file,
+            name: self.cohort_name(index),
+            first_id: before as u32,
+            count,
+            layout,
+            people,
+            goal,
+            path,
+        })
+    }
+
+    /// Where people go: to a goal, or on a journey.
+    pub(super) fn way(&mut self, path: &KeyPath, file: People<'_>) -> Option<Target> {
+        match (file.goal, file.journey) {
+            (Some(goal), None) => self.target(&path.then("goal"), goal),
+            (None, Some(journey)) => self.journey_named(&path.then("journey"), journey).map(Target::Journey),
+            (None, None) => {
+                self.report.say(path, "key `goal` is missing; or name a `journey`");
+                None
+            }
+            (Some(_), Some(_)) => {
+                self.report.value(&path.then("journey"), "and a goal cannot both be given; keep one");
+                None
+            }
+        }
+    }
+
+    /// What people are like, but for where they stand and where they go.
+    pub(super) fn people(&mut self, path: &KeyPath, file: People<'a>) -> Option<Checked<'a>> {
         let speed = Limit::from(0.0).up_to(LARGEST);
         let time = Limit::from(0.0).up_to(LONGEST_TIME);
-        let radius = self.drawn(&path.then("radius"), &file.radius, Limit::above(0.0).up_to(LARGEST));
-        let preferred_speed = self.drawn(&path.then("preferred_speed"), &file.preferred_speed, speed);
-        let max_speed = file.max_speed.as_ref().map(|max| self.drawn(&path.then("max_speed"), max, speed));
-        let start = self.drawn(&path.then("start"), &file.start, time);
-        if let (Some(Some(max)), Some(preferred)) = (max_speed, preferred_speed) {
+        let radius = self.figures(&path.then("radius"), file.radius, Limit::above(0.0).up_to(LARGEST));
+        let preferred_speed = self.figures(&path.then("preferred_speed"), file.preferred_speed, speed);
+        let max_speed = file.max_speed.map(|max| self.figures(&path.then("max_speed"), max, speed));
+        let start = self.figures(&path.then("start"), file.start, time);
+        if let (Some(Some(max)), Some(preferred)) = (&max_speed, &preferred_speed) {
             self.speeds(&path.then("max_speed"), max, preferred);
         }
         if let Some(goal_radius) = file.goal_radius {
@@ -88,34 +162,55 @@ impl<'a> Checker<'a> {
             }
         }
         self.number(&path.then("responsibility"), file.responsibility, Limit::from(0.0).up_to(1.0));
-        if let Some(model) = &file.microscale {
+        if let Some(model) = file.microscale {
             self.model(&path.then("microscale"), Stage::Microscale, model);
         }
-        let params = self.params(&file.params, &path.then("params"));
-        let layout = self.layout(&path.then("place"), &file.place);
-        let goal = self.target(&path.then("goal"), &file.goal);
-        let layout = layout?;
-        let count = self.count(&path, file, &layout, before)?;
-        let goal = goal?;
-        self.one_goal_each(&path.then("goal"), &goal, count);
-        Some(Draft {
+        let params = self.params(file.params, &path.then("params"));
+        Some(Checked {
             file,
-            name: self.cohort_name(index),
-            first_id: before as u32,
-            count,
-            layout,
             radius: radius?,
             preferred_speed: preferred_speed?,
             max_speed: max_speed.flatten(),
             start: start?,
-            goal,
+            velocity: self.velocities(&path.then("velocity"), file.velocity),
             params,
-            path,
         })
     }
 
+    fn velocities(&mut self, path: &KeyPath, velocity: Option<&VelocityFile>) -> Velocities {
+        match velocity {
+            None => Velocities::All(DVec2::ZERO),
+            Some(VelocityFile::All(velocity)) => Velocities::All(self.velocity(path, *velocity)),
+            Some(VelocityFile::Each(velocities)) => {
+                let each = velocities.iter().enumerate();
+                Velocities::Each(each.map(|(index, one)| self.velocity(&path.then(index), *one)).collect())
+            }
+        }
+    }
+
+    fn velocity(&mut self, path: &KeyPath, velocity: Point) -> DVec2 {
+        let part = Limit::from(-LARGEST).up_to(LARGEST);
+        velocity.into_iter().enumerate().for_each(|(axis, speed)| self.number(&path.then(axis), speed, part));
+        velocity.into()
+    }
+
+    /// Lists have one item for each agent.
+    pub(super) fn one_figure_each(&mut self, path: &KeyPath, people: &Checked<'_>, count: usize) {
+        let figures = [
+            ("radius", people.radius.listed()),
+            ("preferred_speed", people.preferred_speed.listed()),
+            ("max_speed", people.max_speed.as_ref().and_then(Figures::listed)),
+            ("start", people.start.listed()),
+        ];
+        for (key, listed) in figures {
+            self.one_each(&path.then(key), listed, "numbers", count);
+        }
+        let listed = if let Velocities::Each(each) = &people.velocity { Some(each.len()) } else { None };
+        self.one_each(&path.then("velocity"), listed, "velocities", count);
+    }
+
     /// Drawn preferred speeds are cut to the highest; that all of them would be cut is a mistake.
-    fn speeds(&mut self, path: &KeyPath, max: Draw, preferred: Draw) {
+    fn speeds(&mut self, path: &KeyPath, max: &Figures, preferred: &Figures) {
         if max.high() < preferred.low() {
             let complaint = format!("must not be below preferred_speed ({})", preferred.low());
             self.report.value(path, complaint);
@@ -196,7 +291,22 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn target(&mut self, path: &KeyPath, goal: &GoalFile) -> Option<Target> {
-        let GoalFile { point, points, antipodal, offset, random, polygon } = goal;
+        let GoalFile { point, points, antipodal, offset, random, polygon, exit, exits, choose, share } = goal;
+        let is_way_out = exit.is_some() != exits.is_some();
+        let elsewhere = [point, antipodal, offset].iter().any(|key| key.is_some())
+            || [points, random, polygon].iter().any(|key| key.is_some());
+        if is_way_out && !elsewhere {
+            return self.way_out(path, goal).map(Target::Journey);
+        }
+        for (key, written) in [("choose", choose.is_some()), ("share", share.is_some())] {
+            if written {
+                self.report.value(&path.then(key), "belongs to `exits`");
+            }
+        }
+        if exit.is_some() || exits.is_some() {
+            self.report.say(path, ONE_GOAL);
+            return None;
+        }
         match (point, points, antipodal, offset, random, polygon) {
             (Some(point), None, None, None, None, None) => {
                 Some(Target::Point(self.point(&path.then("point"), *point)))
@@ -217,20 +327,14 @@ impl<'a> Checker<'a> {
                 Some(Target::Area(self.area(&path.then("polygon"), polygon)?))
             }
             _ => {
-                self.report
-                    .say(path, "needs exactly one of point, points, antipodal, offset, random, polygon");
+                self.report.say(path, ONE_GOAL);
                 None
             }
         }
     }
 
     pub(super) fn one_goal_each(&mut self, path: &KeyPath, goal: &Target, count: usize) {
-        if let Target::Points(points) = goal
-            && points.len() != count
-        {
-            let listed = points.len();
-            let complaint = format!("lists {listed} points for {count} agents; give each agent one");
-            self.report.say(&path.then("points"), complaint);
-        }
+        let listed = if let Target::Points(points) = goal { Some(points.len()) } else { None };
+        self.one_each(&path.then("points"), listed, "points", count);
     }
 }

@@ -55,16 +55,35 @@ impl Checker<'_> {
         event: &EventFile,
         present: &mut BTreeSet<String>,
     ) -> Option<Unplaced> {
-        match (&event.add_obstacle, &event.remove_obstacle, &event.retarget) {
-            (Some(obstacle), None, None) => self.addition(&path.then("add_obstacle"), obstacle, present),
-            (None, Some(name), None) => self.removal(&path.then("remove_obstacle"), name, present),
-            (None, None, Some(retarget)) => self.retarget(&path.then("retarget"), retarget),
-            _ => {
-                self.report
-                    .say(path, "an event needs exactly one of add_obstacle, remove_obstacle, retarget");
-                None
+        let EventFile { at: _, add_obstacle, remove_obstacle, retarget, close_exit, open_exit, release } =
+            event;
+        let names = [remove_obstacle, close_exit, open_exit, release];
+        let written = names.iter().filter(|name| name.is_some()).count()
+            + usize::from(add_obstacle.is_some())
+            + usize::from(retarget.is_some());
+        if written != 1 {
+            self.report.say(
+                path,
+                "an event needs exactly one of add_obstacle, remove_obstacle, retarget, close_exit, open_exit, release",
+            );
+            return None;
+        }
+        if let Some(obstacle) = add_obstacle {
+            return self.addition(&path.then("add_obstacle"), obstacle, present);
+        }
+        if let Some(name) = remove_obstacle {
+            return self.removal(&path.then("remove_obstacle"), name, present);
+        }
+        for (key, name, open) in [("close_exit", close_exit, false), ("open_exit", open_exit, true)] {
+            if let Some(name) = name {
+                let exit = self.exit_named(&path.then(key), name)?;
+                return Some(Unplaced::Ready(Action::SetExit { exit, open }));
             }
         }
+        if let Some(name) = release {
+            return self.waiting_named(&path.then("release"), name).map(Action::Release).map(Unplaced::Ready);
+        }
+        self.retarget(&path.then("retarget"), retarget.as_ref()?)
     }
 
     fn addition(
@@ -108,6 +127,11 @@ impl Checker<'_> {
 
     fn retarget(&mut self, path: &KeyPath, retarget: &RetargetFile) -> Option<Unplaced> {
         let names: Vec<String> = (0..self.file.agents.len()).map(|index| self.cohort_name(index)).collect();
+        if (0..self.file.sources.len()).any(|index| self.source_name(index) == retarget.cohort) {
+            let complaint = "the people of a source keep their goal; give them exits, and close one of them";
+            self.report.value(&path.then("cohort"), complaint);
+            return None;
+        }
         let cohort = names.iter().position(|name| *name == retarget.cohort);
         if cohort.is_none() {
             let complaint = format!(

@@ -8,16 +8,19 @@ mod cohorts;
 mod events;
 mod floor;
 mod measures;
+mod sources;
 mod values;
+mod ways;
 
 use super::document::Document;
 use super::error::{Report, ScenarioError, known};
 use super::file::*;
 use super::number::complaint;
 use super::path::KeyPath;
-use super::{Link, Mover, Pipeline, Scenario, Settings};
+use super::{Journey, Link, Mover, Pipeline, Scenario, Settings};
 use crate::catalog::{self, Stage};
 use crate::expect;
+use crate::map::Map;
 use crate::preset::Preset;
 use glam::DVec2;
 use throng_core::params::{self, Draw, Limit, ParamError, Value};
@@ -32,10 +35,12 @@ const SHORTEST_STEP: f64 = 1e-6;
 const LONGEST_STEP: f64 = 60.0;
 const LONGEST_TIME: f64 = 1e9;
 const LARGEST: f64 = 1e6;
+/// A body where nobody says how wide, m.
+const USUAL_RADIUS: f64 = 0.25;
 
 /// Checks a file and builds the scenario of it.
 pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario, ScenarioError> {
-    let mut checker = Checker { file, report: Report::new(document) };
+    let mut checker = Checker { file, report: Report::new(document), journeys: Vec::new() };
     checker.clock();
     let pipeline = checker.pipeline();
     let mut params = checker.preset();
@@ -43,7 +48,20 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
         params.entry(block).or_default().extend(values);
     }
     let map = checker.map();
+    // No agent stands over a gap, whatever it walks on.
+    let solid = map.with_solid_gaps();
+    // A map with faults is no measure for anything.
+    let is_sound = checker.report.is_empty();
+    let lasting =
+        if is_sound && file.has_ways() { checker.lasting(&solid) } else { checker.lasting(&Map::default()) };
+    checker.names_of_ways();
+    checker.journeys();
     let drafts = checker.cohorts();
+    let inflows = checker.sources(&lasting);
+    let radii = drafts.iter().map(|draft| &draft.people).chain(inflows.iter().map(|inflow| &inflow.people));
+    let widest = radii.map(|people| people.radius.high()).fold(0.0, f64::max);
+    let exits = checker.exits(&lasting);
+    let stages = checker.stages(&lasting, if widest > 0.0 { widest } else { USUAL_RADIUS });
     let movers = checker.movers();
     let links = checker.links();
     let events = checker.events(&map);
@@ -53,11 +71,10 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
         return Err(checker.report.into_error());
     }
     let mut areas = Vec::new();
-    // No agent stands over a gap, whatever it walks on.
-    let solid = map.with_solid_gaps();
-    let cohorts = checker.place_agents(&solid, &drafts, &mut areas);
+    let mut cohorts = checker.place_agents(&solid, &drafts, &mut areas);
     checker.links_are_free(&links, &solid);
     let events = checker.resolve(events, &drafts, &cohorts, &solid, &mut areas);
+    let sources = checker.fill_sources(&inflows, &lasting, &mut cohorts, &mut areas);
     let source = serde_json::to_string(file).unwrap_or_default();
     let scenario = Scenario {
         name: file.name.clone().unwrap_or_default(),
@@ -69,6 +86,10 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
         map,
         cohorts,
         areas,
+        sources,
+        exits,
+        stages,
+        journeys: std::mem::take(&mut checker.journeys),
         movers,
         links,
         events,
@@ -82,6 +103,8 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
 struct Checker<'a> {
     file: &'a ScenarioFile,
     report: Report<'a>,
+    /// Those with a name, then one for each goal of exits that was come across.
+    journeys: Vec<Journey>,
 }
 
 // The parts of a file, one by one.
@@ -160,7 +183,9 @@ impl<'a> Checker<'a> {
             ParamError::Kind { expected, .. } => self.report.value(path, format!("must be {expected}")),
             ParamError::Limit { value, limit, default, .. } => {
                 let reaches = match *value {
-                    Value::Drawn(draw @ Draw::Normal { .. }) => complaint(&draw, limit),
+                    Value::Drawn(draw @ (Draw::Normal { .. } | Draw::LogNormal { .. })) => {
+                        complaint(&draw, limit)
+                    }
                     _ => format!("must be {limit}"),
                 };
                 self.report.value(path, format!("{reaches} (default {default})"));

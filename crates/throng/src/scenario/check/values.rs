@@ -3,10 +3,10 @@
 use super::{Checker, FARTHEST};
 use crate::scenario::file::Point;
 use crate::scenario::map;
-use crate::scenario::number::Number;
+use crate::scenario::number::{Figures, Number, Wrong};
 use crate::scenario::path::KeyPath;
 use glam::DVec2;
-use throng_core::params::{Draw, Limit};
+use throng_core::params::Limit;
 
 impl Checker<'_> {
     pub(super) fn number(&mut self, path: &KeyPath, number: f64, limit: Limit) {
@@ -15,14 +15,25 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn drawn(&mut self, path: &KeyPath, number: &Number, limit: Limit) -> Option<Draw> {
-        number
-            .check(limit)
-            .map_err(|(key, complaint)| {
-                let path = if key.is_empty() { path.clone() } else { path.then(key) };
-                self.report.value(&path, complaint);
-            })
-            .ok()
+    pub(super) fn figures(&mut self, path: &KeyPath, number: &Number, limit: Limit) -> Option<Figures> {
+        number.check(limit).map_err(|wrong| self.wrong(path, wrong)).ok()
+    }
+
+    pub(super) fn wrong(&mut self, path: &KeyPath, wrong: Wrong) {
+        match wrong {
+            Wrong::Number(complaint) => self.report.value(path, complaint),
+            Wrong::Key(key, complaint) => self.report.value(&path.then(key), complaint),
+            Wrong::Item(index, complaint) => self.report.value(&path.then(index), complaint),
+        }
+    }
+
+    /// A list has as many items as there are agents.
+    pub(super) fn one_each(&mut self, path: &KeyPath, listed: Option<usize>, what: &str, agents: usize) {
+        if let Some(listed) = listed
+            && listed != agents
+        {
+            self.report.say(path, format!("lists {listed} {what} for {agents} agents; give each agent one"));
+        }
     }
 
     pub(super) fn point(&mut self, path: &KeyPath, point: Point) -> DVec2 {
