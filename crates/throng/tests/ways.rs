@@ -171,6 +171,9 @@ fn a_line_serves_one_after_the_other() {
 #[test]
 fn a_resumed_run_is_the_same_bit_by_bit() {
     let source = format!("{SOURCE}rate = 1\nspacing = 'random'\ncount = 15\njourney = 'trip'\n");
+    let quick = "[[sources]]\narea = [[10, 1], [12, 1], [12, 3]]\nrate = 2\ncount = 40\n\
+        goal = { exits = ['west', 'east'], choose = 'quickest' }\n";
+    let source = source + quick;
     let goal = "goal = { exits = ['west', 'east'], choose = 'quickest' }";
     let close = "[[events]]\nat = 14\nclose_exit = 'west'\n";
     let text = HALL.replace("name = 'west'", "name = 'west'\nmax_flow = 1")

@@ -3,7 +3,7 @@
 use crate::{opening, output, summary};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use throng::scenario::{Action, Overrides, Scenario, StageKind};
+use throng::scenario::{Action, Goal, Overrides, Scenario, StageKind};
 
 /// Look a scenario over: say what it holds, or everything that is wrong with it
 #[derive(Debug, clap::Args)]
@@ -44,11 +44,21 @@ fn describe(scenario: &Scenario) -> String {
         row("map", map(scenario)),
         row("agents", summary::agents(scenario)),
     ];
-    rows.extend(scenario.cohorts.iter().map(|cohort| {
-        let at_goal = if cohort.leaves { "leave at their goals" } else { "stay at their goals" };
-        let model = cohort.microscale.iter().map(|model| format!(", {model}")).collect::<String>();
-        row("", format!("{}: {}, {at_goal}{model}", cohort.name, cohort.agents.len()))
-    }));
+    // Those of sources are told below.
+    rows.extend(scenario.cohorts.iter().take(scenario.cohorts.len() - scenario.sources.len()).map(
+        |cohort| {
+            let way_out = cohort.agents.first().is_some_and(|agent| matches!(agent.goal, Goal::Journey(_)));
+            let at_goal = if way_out {
+                "leave by exits"
+            } else if cohort.leaves {
+                "leave at their goals"
+            } else {
+                "stay at their goals"
+            };
+            let model = cohort.microscale.iter().map(|model| format!(", {model}")).collect::<String>();
+            row("", format!("{}: {}, {at_goal}{model}", cohort.name, cohort.agents.len()))
+        },
+    ));
     rows.extend(scenario.sources.iter().map(|source| {
         row("source", format!("{}: {} to come", scenario.cohorts[source.cohort].name, source.people.len()))
     }));

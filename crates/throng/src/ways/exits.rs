@@ -12,6 +12,8 @@ const THINK_EVERY: f64 = 1.0;
 /// What another exit must save before it is taken, s, and as a part of the time: less would have people turn back and forth.
 const SAVES: f64 = 2.0;
 const SAVES_PART: f64 = 0.1;
+/// Whoever is further away than this counts as this far, m.
+const FARTHEST: usize = 10_000;
 /// A person is never reckoned slower than this, m/s.
 const SLOWEST: f64 = 0.1;
 
@@ -41,9 +43,14 @@ pub(super) struct Crowding {
 }
 
 impl Crowding {
+    /// Not kept from step to step: a resumed run does not have it.
+    pub fn forget(&mut self) {
+        self.metres.clear();
+    }
+
     fn put(&mut self, exit: usize, distance: f64, more: bool) {
         let metres = &mut self.metres[exit];
-        let bin = distance as usize;
+        let bin = (distance as usize).min(FARTHEST);
         if metres.len() <= bin {
             metres.resize(bin + 1, 0);
         }
@@ -52,7 +59,7 @@ impl Crowding {
 
     /// How many are nearer to an exit than someone at a distance.
     fn in_front(&self, exit: usize, distance: f64) -> u32 {
-        self.metres[exit].iter().take(distance as usize).sum()
+        self.metres[exit].iter().take((distance as usize).min(FARTHEST)).sum()
     }
 }
 
@@ -62,6 +69,8 @@ struct Chooser {
     at: DVec2,
     radius: f64,
     speed: f64,
+    /// Whether it has not set off.
+    waits: bool,
 }
 
 impl Ways {
@@ -71,7 +80,8 @@ impl Ways {
         let agents = &world.agents;
         let at = world.origin + Vec2::new(agents.x[row], agents.y[row]).as_dvec2();
         let speed = f64::from(agents.preferred_speed[row]).max(SLOWEST);
-        Some(Chooser { at, radius: agents.radius[row].into(), speed })
+        let waits = agents.status[row] == Status::Waiting;
+        Some(Chooser { at, radius: agents.radius[row].into(), speed, waits })
     }
 
     /// The exit that someone takes. Where all of its exits are closed, it waits in front of one.
@@ -162,6 +172,7 @@ impl Ways {
     pub(super) fn head_out(&mut self, crowd: &mut Crowd, slot: u32, exit: usize) {
         if !self.crowding.metres.is_empty()
             && let Some(chooser) = Ways::chooser(crowd, slot)
+            && !chooser.waits
         {
             let before = self.traveller(slot).map(|traveller| traveller.at);
             if let Some(At::Exit(before) | At::Gate(before)) = before {

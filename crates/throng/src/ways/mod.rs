@@ -198,6 +198,7 @@ impl Ways {
         self.serve(crowd);
         self.let_out(crowd);
         self.choose_again(crowd);
+        self.crowding.forget();
     }
 
     /// Those who stand where they were sent, by id. Whoever has been given another goal is no longer on a journey.
