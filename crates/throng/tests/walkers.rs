@@ -20,7 +20,7 @@ fn the_speed_is_the_gap_ahead_by_the_time_gap() {
             let behind = crowd.spawn(Agent::at([0.0, 0.0]).goal([50.0, 0.0]).radius(0.2).speed(1.2)).unwrap();
             crowd.spawn(Agent::at([gap + 0.4, 0.0]).goal([50.0, 0.0]).radius(0.2).delay(100.0)).unwrap();
             crowd.step();
-            let speed = f64::from(crowd.velocity(behind).unwrap().x);
+            let speed = crowd.velocity(behind).unwrap().x;
             assert!((speed - gap.min(1.2)).abs() < 1e-4, "{model}: {speed} m/s across {gap} m");
         }
     }
