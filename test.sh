@@ -150,6 +150,7 @@ section "density, short" shown throng papers density --quick
 section "hybrid, short" shown throng papers hybrid --quick
 section "domains, short" shown throng papers multi-domain --quick
 section "plans, short" shown throng papers multi-domain --scenarios --quick
+section "validate, short" shown throng validate all --quick
 section "bench, short" shown throng bench --quick
 if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "long tests" long_tests
@@ -159,6 +160,7 @@ if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "hybrid" throng papers hybrid
     section "domains" throng papers multi-domain
     section "plans" throng papers multi-domain --scenarios
+    section "validate" shown throng validate all
     section "bench" throng bench
 fi
 
