@@ -1,7 +1,6 @@
 //! What one agent sees when it chooses: itself, others and walls, gathered into scratch memory.
 
 use crate::models::Perception;
-use crate::patience::YIELD;
 use crate::stage::Scene;
 use crate::velocity_obstacle::{Cones, Planes};
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
@@ -9,7 +8,7 @@ use glam::Vec2;
 use throng_core::few::Few;
 use throng_core::handover::Near;
 use throng_core::space::{Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
-use throng_core::world::{MoverState, Status, View};
+use throng_core::world::{MoverState, View};
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
 pub const MAX_MOVERS: usize = 16;
@@ -66,8 +65,6 @@ impl Reach {
 struct Me {
     id: u32,
     responsibility: f32,
-    arrived: f32,
-    arrived_rate: f32,
 }
 
 /// Others, one column per property, relative to the agent who looks. Agents nearest first, then movers.
@@ -89,18 +86,13 @@ pub struct Others {
     pub share: [f32; MAX_OTHERS],
     /// Which way to part from another agent at the same place: 1 or -1, opposite for the other.
     pub part: [f32; MAX_OTHERS],
-    /// Collisions count no further ahead than the inverse of this, 1/s. 0 but where one of both has arrived and one of
-    /// both is held up.
-    pub arrived_rate: [f32; MAX_OTHERS],
     /// The other's row; movers count from `u32::MAX` down.
     pub row: [u32; MAX_OTHERS],
 }
 
 impl Others {
-    /// Writes sixteen agents; how many of them count is for the caller to say. `held_up` says of a row whether it or the
-    /// agent who looks is held up.
+    /// Writes sixteen agents; how many of them count is for the caller to say.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "one call in the hot loop")]
     fn put<S: Simd>(
         &mut self,
         simd: S,
@@ -109,7 +101,6 @@ impl Others {
         at: usize,
         rows: &[u32; LANES],
         them: &Columns<S>,
-        held_up: impl Fn(usize) -> bool,
     ) {
         let splat = |value: f32| f32x16::splat(simd, value);
         let (one, none) = (splat(1.0), splat(0.0));
@@ -122,13 +113,6 @@ impl Others {
             total.simd_gt(none).select(mine / total, none)
         };
         let part = them.id.simd_gt(u32x16::splat(simd, me.id)).select(one, -one);
-        let arrived = them.arrived.max(splat(me.arrived)).simd_gt(none);
-        let mut arrived_rate = none;
-        // Rare in most crowds, and what others remember is not in what is gathered of them.
-        if me.arrived_rate > 0.0 && arrived.any_true() {
-            let rates = rows.map(|row| if held_up(row as usize) { me.arrived_rate } else { 0.0 });
-            arrived_rate = arrived.select(f32x16::from_slice(simd, &rates), none);
-        }
         let columns = [
             (&mut self.dx, them.x - splat(ego.position.x)),
             (&mut self.dy, them.y - splat(ego.position.y)),
@@ -137,7 +121,6 @@ impl Others {
             (&mut self.reach, them.radius + splat(ego.radius)),
             (&mut self.share, share),
             (&mut self.part, part),
-            (&mut self.arrived_rate, arrived_rate),
         ];
         for (column, lanes) in columns {
             lanes.store_slice(&mut column[at..at + LANES]);
@@ -161,9 +144,9 @@ impl Others {
         }
     }
 
-    fn columns_mut(&mut self) -> [&mut [f32; MAX_OTHERS]; 8] {
-        let Others { dx, dy, vx, vy, reach, share, part, arrived_rate, .. } = self;
-        [dx, dy, vx, vy, reach, share, part, arrived_rate]
+    fn columns_mut(&mut self) -> [&mut [f32; MAX_OTHERS]; 7] {
+        let Others { dx, dy, vx, vy, reach, share, part, .. } = self;
+        [dx, dy, vx, vy, reach, share, part]
     }
 
     fn push_mover(&mut self, ego: &Ego, mover: &MoverState, row: u32) {
@@ -172,7 +155,6 @@ impl Others {
         (self.vx[i], self.vy[i]) = mover.velocity.into();
         (self.reach[i], self.share[i], self.part[i], self.row[i]) =
             (ego.radius + mover.radius, 1.0, 1.0, row);
-        self.arrived_rate[i] = 0.0;
         self.len += 1;
     }
 
@@ -221,7 +203,6 @@ impl Default for Around {
                 reach: NONE,
                 share: NONE,
                 part: NONE,
-                arrived_rate: NONE,
                 row: [0; MAX_OTHERS],
             },
             walls: Few::new(),
@@ -238,7 +219,7 @@ impl Default for Around {
 const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES) && MAX_OTHERS <= throng_core::geom::MOST_CONES);
 
 impl Around {
-    /// Looks around from a row, with arrived_rate where one has arrived and one is held up (see [`Others::arrived_rate`]).
+    /// Looks around from a row.
     #[inline(always)]
     pub fn sense<S: Simd>(
         &mut self,
@@ -246,7 +227,6 @@ impl Around {
         scene: Scene<'_>,
         row: usize,
         reach: &Reach,
-        arrived_rate: f32,
     ) -> Ego {
         let Scene { view, intents, .. } = scene;
         let agents = view.agents;
@@ -260,7 +240,7 @@ impl Around {
             dt: view.dt,
         };
         self.find_walls(view, &ego, reach);
-        self.find_agents(simd, scene, &ego, reach, arrived_rate);
+        self.find_agents(simd, scene, &ego, reach);
         self.find_movers(view, &ego, reach);
         ego
     }
@@ -298,7 +278,6 @@ impl Around {
         scene: Scene<'_>,
         ego: &Ego,
         reach: &Reach,
-        arrived_rate: f32,
     ) {
         let (view, agents) = (scene.view, scene.view.agents);
         let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
@@ -307,13 +286,10 @@ impl Around {
         let me = Me {
             id: agents.id[ego.row],
             responsibility: agents.responsibility[ego.row],
-            arrived: if agents.status[ego.row] == Status::Arrived { 1.0 } else { 0.0 },
-            arrived_rate,
         };
-        let held_up = |row: usize| scene.frustration(row).max(scene.frustration(ego.row)) >= YIELD;
         others.len = self.nearest.rows().len();
         for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {
-            others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows), held_up);
+            others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows));
         }
         if !self.walls.is_empty() {
             let hidden = |row: u32| {

@@ -29,8 +29,8 @@ use throng_core::world::Status;
 throng_core::params! {
     /// How fast a dense crowd lets an agent walk, and which way: distances kept, precedence, lanes.
     pub struct Headway("headway") {
-        /// Whether it counts, in the place of `patience`. The papers have nothing like it.
-        on: bool = false, "", Limit::from(0.0);
+        /// Whether it counts. The papers have nothing like it.
+        on: bool = true, "", Limit::from(0.0);
         /// An agent needs at least this long to cover the gap to the next body in its way.
         time_gap: f32 = 0.58, "s", Limit::above(0.0).up_to(100.0);
         /// The speed at which it presses past those who go another way.
@@ -187,7 +187,7 @@ impl Headway {
             return takes(aside * scene.view.agents.preferred_speed[ego.row]);
         }
         let Some(want) = want(ego).filter(|_| !scene.planned) else { return Ask::For(ego.preferred) };
-        if is_closed(simd, around, want, want.speed * self.time_gap) {
+        if is_closed(simd, around, want, self.time_gap) {
             takes(self.dense_velocity(simd, scene, ego, around, want, held_up))
         } else if around.others.len > 0 && !has_movers(scene, around) {
             Ask::Opinion
@@ -276,8 +276,8 @@ impl Headway {
                         }
                     }
                 }
-                let along = best.1;
-                along * want.speed.min(expected.allowed_speed(simd, around, along, self.time_gap))
+                let want = Want { along: best.1, ..want };
+                want.along * want.speed.min(expected.allowed_speed(around, want, self.time_gap))
             },
         )
     }
@@ -353,11 +353,14 @@ impl Expected {
 
     /// The speed that bodies along a heading allow, m/s.
     #[inline(always)]
-    fn allowed_speed<S: Simd>(&self, _: S, around: &Around, along: Vec2, time_gap: f32) -> f32 {
+    fn allowed_speed(&self, around: &Around, want: Want, time_gap: f32) -> f32 {
         let others = &around.others;
         let allowed = |i: usize| match self.squeeze[i] {
             f32::INFINITY => f32::INFINITY,
-            squeeze => (gap(others.towards(i), others.reach[i], along) / time_gap).max(squeeze),
+            squeeze => {
+                let crosses = Vec2::new(self.vx[i], self.vy[i]).dot(left(want.along));
+                (crossed_gap(others.towards(i), others.reach[i], want, crosses) / time_gap).max(squeeze)
+            }
         };
         (0..others.len).map(allowed).fold(f32::INFINITY, f32::min)
     }
@@ -414,6 +417,20 @@ fn gap(towards: Vec2, reach: f32, along: Vec2) -> f32 {
     (ahead - (reach * reach - aside * aside).sqrt()).max(0.0)
 }
 
+/// The same with a body that crosses: it leaves the way, or comes into it, at this speed to the left, m/s. How fast it goes along
+/// the heading does not count: one ahead is followed at the distance that there is now.
+#[inline(always)]
+fn crossed_gap(towards: Vec2, reach: f32, want: Want, crosses: f32) -> f32 {
+    let (ahead, aside, reach) = (towards.dot(want.along), towards.dot(left(want.along)), SHOULDER * reach);
+    let (closing, apart) = (ahead * want.speed - aside * crosses, ahead * ahead + aside * aside - reach * reach);
+    let speed = want.speed * want.speed + crosses * crosses;
+    let hit = closing * closing - speed * apart;
+    if ahead <= 0.0 || closing <= 0.0 || hit <= 0.0 {
+        return f32::INFINITY;
+    }
+    ((closing - hit.sqrt()) / speed).max(0.0) * want.speed
+}
+
 /// The same with a wall.
 #[inline(always)]
 fn to_wall(wall: &Wall, ego: &Ego, along: Vec2) -> f32 {
@@ -434,21 +451,25 @@ fn to_wall(wall: &Wall, ego: &Ego, along: Vec2) -> f32 {
     if (0.0..=length).contains(&at) { ends.min(reached) } else { ends }
 }
 
-/// Whether a body is in the way within a distance. Without a root: every agent asks in every step.
+/// Whether a body is in the way within a time, see [`crossed_gap`]. Without a root: every agent asks in every step.
 #[inline(always)]
 fn is_closed<S: Simd>(simd: S, around: &Around, want: Want, within: f32) -> bool {
     let others = &around.others;
     let splat = |value: f32| f32x16::splat(simd, value);
-    let (x, y) = (splat(want.along.x), splat(want.along.y));
+    let (x, y, forwards) = (splat(want.along.x), splat(want.along.y), splat(want.speed));
     for block in (0..others.len).step_by(LANES) {
         let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
         let (dx, dy, reach) = (load(&others.dx), load(&others.dy), load(&others.reach));
         let (ahead, aside) = (dx * x + dy * y, dy * x - dx * y);
-        let beyond = ahead - splat(within);
-        let half_chord = reach * reach - aside * aside;
-        let closed = ahead.simd_gt(splat(0.0))
-            & half_chord.simd_gt(splat(0.0))
-            & (beyond.simd_lt(splat(0.0)) | (beyond * beyond).simd_lt(half_chord));
+        let crosses = load(&others.vy) * x - load(&others.vx) * y;
+        let speed = forwards * forwards + crosses * crosses;
+        let (closing, apart) = (ahead * forwards - aside * crosses, dx * dx + dy * dy - reach * reach);
+        let (hit, beyond) = (closing * closing - speed * apart, closing - speed * splat(within));
+        let none = splat(0.0);
+        let closed = ahead.simd_gt(none)
+            & closing.simd_gt(none)
+            & hit.simd_gt(none)
+            & (beyond.simd_lt(none) | (beyond * beyond).simd_lt(hit));
         if closed.to_bitmask() & lanes_below(others.len - block) != 0 {
             return true;
         }

@@ -3,7 +3,6 @@
 mod around;
 mod headway;
 mod models;
-mod patience;
 mod repulsion;
 mod stage;
 mod velocity_obstacle;
@@ -11,6 +10,5 @@ mod velocity_obstacle;
 pub use around::{Around, Ego, Others, Reach};
 pub use headway::{Headway, HeldUp};
 pub use models::*;
-pub use patience::Patience;
 pub use stage::{Local, LocalModel, LocalModels, Microscale, Rows, Scene, Seen, Users};
 pub use velocity_obstacle::Planes;

@@ -2,7 +2,6 @@
 
 use crate::around::{Around, Ego, Reach};
 use crate::headway::{Ask, Headway, HeldUp};
-use crate::patience::Patience;
 use fearless_simd::{Level, Simd};
 use glam::Vec2;
 use std::cell::RefCell;
@@ -62,12 +61,6 @@ impl Scene<'_> {
     #[inline(always)]
     pub fn held_up(&self, row: usize) -> HeldUp {
         *self.memory.get(self.view.agents.slot[row])
-    }
-
-    /// How much a row has been held up.
-    #[inline(always)]
-    pub fn frustration(&self, row: usize) -> f32 {
-        self.held_up(row).opposed
     }
 }
 
@@ -168,9 +161,7 @@ impl LocalModels {
 pub struct Local<M> {
     /// What they choose by.
     pub model: M,
-    /// What they do when they are held up, in the manner of games.
-    pub patience: Patience,
-    /// The same in the manner of recorded crowds, which takes the other's place where it is on.
+    /// What they do in a dense crowd.
     pub headway: Headway,
 }
 
@@ -258,7 +249,7 @@ fn choose_chunk<M: LocalModel>(
 #[inline(always)]
 fn perceive<S: Simd, M: LocalModel>(
     simd: S,
-    Local { model, patience, headway }: &Local<M>,
+    Local { model, headway }: &Local<M>,
     scene: Scene<'_>,
     row: usize,
     reach: &Reach,
@@ -268,16 +259,9 @@ fn perceive<S: Simd, M: LocalModel>(
     simd.vectorize(
         #[inline(always)]
         || {
-            let arrived_rate = if headway.on { 0.0 } else { patience.arrived_rate() };
-            let mut ego = around.sense(simd, scene, row, reach, arrived_rate);
-            if model.keeps_distance() {
-                return ego;
-            }
-            if headway.on {
+            let mut ego = around.sense(simd, scene, row, reach);
+            if headway.on && !model.keeps_distance() {
                 headway.turn(simd, scene, around, &mut ego, held_up);
-            } else {
-                let opposed = patience.turn(simd, scene, around, &mut ego, reach, held_up.opposed);
-                *held_up = HeldUp { waited: 0.0, opposed };
             }
             ego
         },

@@ -23,8 +23,8 @@ use throng_core::world::{Status, View};
 throng_core::params! {
     /// Bodies that would overlap after a step are moved apart; of two, the one behind gives way.
     pub struct Contact("contact") {
-        /// Whether it counts, in the place of `separation`. The papers have nothing like it.
-        on: bool = false, "", Limit::from(0.0);
+        /// Whether it counts. The papers have nothing like it.
+        on: bool = true, "", Limit::from(0.0);
         /// How often every pair is looked at in a step. More lets a dense crowd press less.
         iterations: usize = 50, "", Limit::from(1.0).up_to(200.0);
     }

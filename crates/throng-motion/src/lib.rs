@@ -3,15 +3,13 @@
 mod contact;
 mod footsteps;
 mod holonomic;
-mod separation;
 mod walls;
 
 pub use contact::Contact;
 pub use footsteps::Footsteps;
 pub use holonomic::{AccelerationLimited, Holonomic};
-pub use separation::Separation;
 
-use separation::Contacts;
+use contact::Contacts;
 use throng_core::handover::{Commands, Intents, Moves};
 use throng_core::world::{Legs, View};
 
@@ -29,17 +27,14 @@ pub trait Motion: Send + Sync {
 /// The whole stage: a way to move, and what no body can do, whatever its way.
 pub struct Bodies {
     motion: Box<dyn Motion>,
-    separation: Separation,
     contact: Contact,
-    touching: contact::Contacts,
     contacts: Contacts,
 }
 
 impl Bodies {
     /// Bodies that move in a way.
-    pub fn new(motion: Box<dyn Motion>, separation: Separation, contact: Contact) -> Bodies {
-        let (contacts, touching) = (Contacts::default(), contact::Contacts::default());
-        Bodies { motion, separation, contact, touching, contacts }
+    pub fn new(motion: Box<dyn Motion>, contact: Contact) -> Bodies {
+        Bodies { motion, contact, contacts: Contacts::default() }
     }
 
     /// The legs that they walk on, where they do.
@@ -53,9 +48,7 @@ impl Bodies {
         if self.contact.on {
             // First, or walls would push a body into another one after these have parted.
             walls::hold(view, input, out);
-            self.contact.run(view, intents, input, &mut self.touching, out);
-        } else if self.separation.on {
-            self.separation.run(view, input, &mut self.contacts, out);
+            self.contact.run(view, intents, input, &mut self.contacts, out);
         }
         walls::hold(view, input, out);
     }

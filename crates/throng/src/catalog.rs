@@ -11,9 +11,9 @@ use throng_macroscale::{Macroscale, MacroscaleModel};
 use throng_mesoscale::{Density, Groups, Mesoscale, MesoscaleModel, WorldField};
 use throng_microscale::{
     AnticipationVelocity, CollisionFreeSpeed, Headway, Hrvo, Hybrid, Local, LocalModel, Microscale, Orca,
-    Patience, Rvo, SocialForce, Staged, Unaware, Vo,
+    Rvo, SocialForce, Staged, Unaware, Vo,
 };
-use throng_motion::{AccelerationLimited, Contact, Footsteps, Holonomic, Motion, Separation};
+use throng_motion::{AccelerationLimited, Contact, Footsteps, Holonomic, Motion};
 
 /// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -154,7 +154,7 @@ fn mesoscale_model<M: MesoscaleModel>(paper: &'static str) -> Model {
 
 fn microscale_model<M: Staged>(paper: &'static str) -> Model {
     let build: BuildMicroscale =
-        |settings| with_settings::<M>(settings).stage(with_settings(settings), with_settings(settings));
+        |settings| with_settings::<M>(settings).stage(with_settings(settings));
     Model::new::<M>(Stage::Microscale, paper, Build::Microscale(build))
 }
 
@@ -231,7 +231,6 @@ pub fn register_microscale<M: LocalModel>(paper: &'static str) -> Result<(), Nam
     let build: BuildMicroscale = |settings| {
         Box::new(Local {
             model: with_settings::<M>(settings),
-            patience: with_settings(settings),
             headway: with_settings(settings),
         })
     };
@@ -243,12 +242,10 @@ pub fn register_motion<M: Params + Motion>(paper: &'static str) -> Result<(), Na
     register(motion_model::<M>(paper))
 }
 
-fn shared_blocks() -> [Block; 5] {
+fn shared_blocks() -> [Block; 3] {
     [
         block_of::<WorldField>(),
-        block_of::<Patience>(),
         block_of::<Headway>(),
-        block_of::<Separation>(),
         block_of::<Contact>(),
     ]
 }

@@ -7,7 +7,7 @@ use throng_core::memory::{Change, MemoryError, Remember, mix};
 use throng_core::params::{Draw, Params, Value};
 use throng_macroscale::Macroscale;
 use throng_mesoscale::{Mesoscale, WorldField};
-use throng_microscale::{LocalModels, Patience, Reach};
+use throng_microscale::{Headway, LocalModels, Reach};
 use throng_motion::Bodies;
 
 /// Parameter values by block and key, already checked against the catalog.
@@ -113,17 +113,13 @@ impl Stages {
             names: [pipeline.macroscale.clone()]
                 .into_iter()
                 .chain(among)
-                .chain([Patience::BLOCK.into()])
+                .chain([Headway::BLOCK.into()])
                 .collect(),
             mesoscale,
             macroscale,
             world_field: microscale.read_flow().then(|| catalog::with_settings(&[&models.params])),
             microscale,
-            bodies: Bodies::new(
-                motion,
-                catalog::with_settings(&[&models.params]),
-                catalog::with_settings(&[&models.params]),
-            ),
+            bodies: Bodies::new(motion, catalog::with_settings(&[&models.params])),
         })
     }
 

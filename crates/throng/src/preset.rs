@@ -2,31 +2,33 @@
 
 use crate::pipeline::{Settings, settings_of};
 use throng_core::params::Params;
-use throng_microscale::{Headway, Patience};
-use throng_motion::{Contact, Separation};
+use throng_microscale::Headway;
+use throng_motion::Contact;
 
-/// What agents do in a dense crowd. Single values that are given beside a preset count more.
+/// What agents do in a dense crowd (`headway` and `contact`). Single values that are given beside a preset count more.
+/// `docs/dense-crowds.md` tells where the figures come from, and how well they agree with recorded crowds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// Walkers of games, the default: held up, they turn right or back off, and hardly keep distances (`patience`,
-    /// `separation`).
-    Game,
-    /// People: they keep distances, give precedence to those in front and form lanes (`headway`, `contact`), made to agree with
-    /// recorded flows through doors. `docs/dense-crowds.md` tells how well.
+    /// People, the default: distances, queues, lanes and flows through doors as recorded.
     Pedestrian,
+    /// Walkers of games: closer to one another and brisker than people, who would look timid on a screen.
+    Game,
+    /// Wheeled robots among people: twice the distance, and they press past nobody.
+    Robot,
     /// The models as their papers have them: nothing is added.
     Paper,
 }
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 3] = [Preset::Game, Preset::Pedestrian, Preset::Paper];
+    pub const ALL: [Preset; 4] = [Preset::Pedestrian, Preset::Game, Preset::Robot, Preset::Paper];
 
     /// As it is called in scenario files.
     pub fn name(self) -> &'static str {
         match self {
-            Preset::Game => "game",
             Preset::Pedestrian => "pedestrian",
+            Preset::Game => "game",
+            Preset::Robot => "robot",
             Preset::Paper => "paper",
         }
     }
@@ -38,23 +40,20 @@ impl Preset {
 
     /// Its values.
     pub fn settings(self) -> Settings {
-        let (game, people) = (self == Preset::Game, self == Preset::Pedestrian);
-        Settings::from([
-            switched(Patience { on: game, ..Patience::default() }),
-            switched(Separation { on: game, ..Separation::default() }),
-            switched(Headway { on: people, ..Headway::default() }),
-            switched(Contact { on: people, ..Contact::default() }),
-        ])
+        let people = Headway::default();
+        let headway = match self {
+            Preset::Pedestrian => people,
+            Preset::Game => Headway { time_gap: 0.25, squeeze: 1.0, trust: 2.0, ..people },
+            Preset::Robot => Headway { time_gap: 1.2, squeeze: 0.0, ..people },
+            Preset::Paper => Headway { on: false, ..people },
+        };
+        let contact = Contact { on: self != Preset::Paper, ..Contact::default() };
+        Settings::from([block(headway), block(contact)])
     }
 }
 
-/// A block's switch alone, so that its other values stay what they are.
-fn switched<P: Params>(
-    params: P,
-) -> (String, std::collections::BTreeMap<String, throng_core::params::Value>) {
-    let mut values = settings_of(&params);
-    values.retain(|key, _| key == "on");
-    (P::BLOCK.into(), values)
+fn block<P: Params>(params: P) -> (String, std::collections::BTreeMap<String, throng_core::params::Value>) {
+    (P::BLOCK.into(), settings_of(&params))
 }
 
 #[cfg(test)]
@@ -63,14 +62,8 @@ mod tests {
 
     #[test]
     fn the_first_one_is_what_happens_without() {
-        let defaults = [
-            switched(Patience::default()),
-            switched(Separation::default()),
-            switched(Headway::default()),
-            switched(Contact::default()),
-        ];
-        assert_eq!(Preset::Game.settings(), Settings::from(defaults));
-        assert_eq!(Preset::named("pedestrian"), Some(Preset::Pedestrian));
+        assert_eq!(Preset::ALL[0].settings(), Settings::from([block(Headway::default()), block(Contact::default())]));
+        assert_eq!(Preset::named("robot"), Some(Preset::Robot));
         assert_eq!(Preset::named("people"), None);
     }
 }

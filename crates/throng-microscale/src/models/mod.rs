@@ -21,20 +21,20 @@ pub use social_force::SocialForce;
 pub use vo::Vo;
 
 use crate::stage::{Local, LocalModel, Microscale};
-use crate::{Headway, Patience};
+use crate::Headway;
 
 /// A model that can be had as a stage.
 pub trait Staged: LocalModel {
     /// As a stage, for agents who are so patient.
-    fn stage(self, patience: Patience, headway: Headway) -> Box<dyn Microscale>;
+    fn stage(self, headway: Headway) -> Box<dyn Microscale>;
 }
 
 /// Written out for each model, so that its code is made once, in this crate, and not wherever it is named.
 macro_rules! staged {
     ($($model:ty),+) => {
         $(impl Staged for $model {
-            fn stage(self, patience: Patience, headway: Headway) -> Box<dyn Microscale> {
-                Box::new(Local { model: self, patience, headway })
+            fn stage(self, headway: Headway) -> Box<dyn Microscale> {
+                Box::new(Local { model: self, headway })
             }
         })+
     };

@@ -103,8 +103,7 @@ fn block_planes<S: Simd>(
     let radii_squared = radii * radii;
     // In contact there is no time left to look ahead: part within this step.
     let apart = distance_squared.simd_gt(radii_squared);
-    let ahead = splat(1.0 / time_horizon).max(load(&others.arrived_rate));
-    let per_second = apart.select(ahead, splat(1.0 / ego.dt));
+    let per_second = apart.select(splat(1.0 / time_horizon), splat(1.0 / ego.dt));
 
     // From the middle of the cut-off circle to the relative velocity.
     let (wx, wy) = (rvx - per_second * dx, rvy - per_second * dy);

@@ -196,7 +196,7 @@ impl Builder {
         self
     }
 
-    /// Values of any block, such as `Patience` or `Headway`.
+    /// Values of any block, such as `Headway` or `Contact`.
     pub fn params<P: Params>(self, params: P) -> Builder {
         self.params_named(P::BLOCK, settings_of(&params))
     }

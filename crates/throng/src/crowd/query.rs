@@ -325,7 +325,7 @@ impl<'a> AgentRef<'a> {
         &self.crowd.state.world.agents
     }
 
-    /// What a model of that name remembers of it; `patience` remembers for all local models. `None` where there is no such
+    /// What a model of that name remembers of it; `headway` remembers for all local models. `None` where there is no such
     /// model, or where it remembers something else.
     pub fn remembered<T: Remembered>(&self, model: &str) -> Option<&'a T> {
         let (_, memory) = self.crowd.stages.memories().find(|&(name, _)| name == model)?;
