@@ -33,6 +33,8 @@ throng_core::params! {
         on: bool = true, "", Limit::from(0.0);
         /// An agent needs at least this long to cover the gap to the next body in its way.
         time_gap: f32 = 0.58, "s", Limit::above(0.0).up_to(100.0);
+        /// How much broader than deep bodies are that go the same way: shoulders turn for those who come the other way only.
+        breadth: f32 = 1.2, "", Limit::from(1.0).up_to(10.0);
         /// The speed at which it presses past those who go another way.
         squeeze: f32 = 0.6, "m/s", Limit::from(0.0).up_to(10.0);
         /// For how long it waits in a queue before it looks for a way around.
@@ -187,9 +189,7 @@ impl Headway {
             return takes(aside * scene.view.agents.preferred_speed[ego.row]);
         }
         let Some(want) = want(ego).filter(|_| !scene.planned) else { return Ask::For(ego.preferred) };
-        if is_closed(simd, around, want, self.time_gap) {
-            takes(self.dense_velocity(simd, scene, ego, around, want, held_up))
-        } else if around.others.len > 0 && !has_movers(scene, around) {
+        if around.others.len > 0 && !has_movers(scene, around) {
             Ask::Opinion
         } else {
             Ask::For(ego.preferred)
@@ -209,6 +209,9 @@ impl Headway {
     ) -> Vec2 {
         let Some(want) = want(ego) else { return chosen };
         let part = 1.0 - 2.0 * chosen.dot(want.along) / want.speed;
+        let speed = chosen.length();
+        let choice = Want { along: chosen / speed.max(1e-6), speed };
+        let part = if is_closed(simd, around, choice, self.breadth, self.time_gap) { 1.0 } else { part };
         if part <= 0.0 {
             return chosen;
         }
@@ -292,6 +295,8 @@ impl Headway {
             vx: [0.0; MAX_OTHERS],
             vy: [0.0; MAX_OTHERS],
             squeeze: [0.0; MAX_OTHERS],
+            narrow: [1.0; MAX_OTHERS],
+            alike: [1.0; MAX_OTHERS],
             sight: furthest.sqrt() + ego.radius,
         };
         for i in 0..others.len {
@@ -301,6 +306,8 @@ impl Headway {
             let trusted = alike.max(0.0) * trust;
             let velocity = others.velocity(i) + (wish - others.velocity(i)) * trusted;
             (expected.vx[i], expected.vy[i]) = velocity.into();
+            expected.narrow[i] = 1.0 / (SHOULDER + (self.breadth - SHOULDER) * alike.max(0.0));
+            expected.alike[i] = alike.max(0.0);
             let goes_first = want.along.dot(towards) < -direction.dot(towards);
             expected.squeeze[i] = match others.row[i] as usize >= scene.view.agents.len() {
                 true => 0.0,
@@ -320,6 +327,9 @@ struct Expected {
     vy: [f32; MAX_OTHERS],
     /// The speed at which it is pressed past, m/s; infinite where it does not go first.
     squeeze: [f32; MAX_OTHERS],
+    /// What distances aside from it are multiplied by: it is broader than deep.
+    narrow: [f32; MAX_OTHERS],
+    alike: [f32; MAX_OTHERS],
     /// How far away the furthest of them is, m: nothing is known beyond.
     sight: f32,
 }
@@ -334,8 +344,11 @@ impl Expected {
         let mut soonest = f32::INFINITY;
         for block in (0..others.len).step_by(LANES) {
             let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
-            let (dx, dy, reach) = (load(&others.dx), load(&others.dy), load(&others.reach) * splat(CLEAR));
+            let (dx, dy, reach) = (load(&others.dx), load(&others.dy), load(&others.reach));
             let (vx, vy) = (splat(velocity.x) - load(&self.vx), splat(velocity.y) - load(&self.vy));
+            let (x, y, narrow) = (splat(want.along.x), splat(want.along.y), load(&self.narrow));
+            let (dx, dy) = (dx * x + dy * y, (dy * x - dx * y) * narrow);
+            let (vx, vy) = (vx * x + vy * y, (vy * x - vx * y) * narrow);
             let (closing, apart) = (dx * vx + dy * vy, dx * dx + dy * dy - reach * reach);
             let (speed, none) = (vx * vx + vy * vy, splat(0.0));
             let hit = closing * closing - speed * apart;
@@ -359,7 +372,7 @@ impl Expected {
             f32::INFINITY => f32::INFINITY,
             squeeze => {
                 let crosses = Vec2::new(self.vx[i], self.vy[i]).dot(left(want.along));
-                (crossed_gap(others.towards(i), others.reach[i], want, crosses) / time_gap).max(squeeze)
+                (crossed_gap(others.towards(i), others.reach[i], want, crosses, self.narrow[i], self.alike[i]) / time_gap).max(squeeze)
             }
         };
         (0..others.len).map(allowed).fold(f32::INFINITY, f32::min)
@@ -420,15 +433,17 @@ fn gap(towards: Vec2, reach: f32, along: Vec2) -> f32 {
 /// The same with a body that crosses: it leaves the way, or comes into it, at this speed to the left, m/s. How fast it goes along
 /// the heading does not count: one ahead is followed at the distance that there is now.
 #[inline(always)]
-fn crossed_gap(towards: Vec2, reach: f32, want: Want, crosses: f32) -> f32 {
-    let (ahead, aside, reach) = (towards.dot(want.along), towards.dot(left(want.along)), SHOULDER * reach);
+fn crossed_gap(towards: Vec2, reach: f32, want: Want, crosses: f32, narrow: f32, alike: f32) -> f32 {
+    let (ahead, aside, crosses) = (towards.dot(want.along), towards.dot(left(want.along)) * narrow, crosses * narrow);
     let (closing, apart) = (ahead * want.speed - aside * crosses, ahead * ahead + aside * aside - reach * reach);
     let speed = want.speed * want.speed + crosses * crosses;
     let hit = closing * closing - speed * apart;
     if ahead <= 0.0 || closing <= 0.0 || hit <= 0.0 {
         return f32::INFINITY;
     }
-    ((closing - hit.sqrt()) / speed).max(0.0) * want.speed
+    let round = ((closing - hit.sqrt()) / speed).max(0.0) * want.speed;
+    let square = (ahead - reach).max(0.0);
+    round + (square - round) * alike
 }
 
 /// The same with a wall.
@@ -453,17 +468,20 @@ fn to_wall(wall: &Wall, ego: &Ego, along: Vec2) -> f32 {
 
 /// Whether a body is in the way within a time, see [`crossed_gap`]. Without a root: every agent asks in every step.
 #[inline(always)]
-fn is_closed<S: Simd>(simd: S, around: &Around, want: Want, within: f32) -> bool {
+fn is_closed<S: Simd>(simd: S, around: &Around, want: Want, breadth: f32, within: f32) -> bool {
     let others = &around.others;
     let splat = |value: f32| f32x16::splat(simd, value);
     let (x, y, forwards) = (splat(want.along.x), splat(want.along.y), splat(want.speed));
     for block in (0..others.len).step_by(LANES) {
         let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
         let (dx, dy, reach) = (load(&others.dx), load(&others.dy), load(&others.reach));
-        let (ahead, aside) = (dx * x + dy * y, dy * x - dx * y);
-        let crosses = load(&others.vy) * x - load(&others.vx) * y;
+        let (vx, vy) = (load(&others.vx), load(&others.vy));
+        let alike = ((vx * x + vy * y) / forwards).max(splat(0.0)).min(splat(1.0));
+        let narrow = splat(1.0) / (splat(1.0) + splat(breadth - 1.0) * alike);
+        let (ahead, aside) = (dx * x + dy * y, (dy * x - dx * y) * narrow);
+        let crosses = (vy * x - vx * y) * narrow;
         let speed = forwards * forwards + crosses * crosses;
-        let (closing, apart) = (ahead * forwards - aside * crosses, dx * dx + dy * dy - reach * reach);
+        let (closing, apart) = (ahead * forwards - aside * crosses, ahead * ahead + aside * aside - reach * reach);
         let (hit, beyond) = (closing * closing - speed * apart, closing - speed * splat(within));
         let none = splat(0.0);
         let closed = ahead.simd_gt(none)
