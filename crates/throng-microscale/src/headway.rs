@@ -34,7 +34,7 @@ throng_core::params! {
         /// An agent needs at least this long to cover the gap to the next body in its way.
         time_gap: f32 = 0.58, "s", Limit::above(0.0).up_to(100.0);
         /// How much broader than deep bodies are that go the same way: shoulders turn for those who come the other way only.
-        breadth: f32 = 1.2, "", Limit::from(1.0).up_to(10.0);
+        breadth: f32 = 1.1, "", Limit::from(1.0).up_to(10.0);
         /// The speed at which it presses past those who go another way.
         squeeze: f32 = 0.6, "m/s", Limit::from(0.0).up_to(10.0);
         /// For how long it waits in a queue before it looks for a way around.
@@ -291,6 +291,9 @@ impl Headway {
         let others = &around.others;
         let trust = (2.0 * (1.0 - held_up.waited)).min(1.0);
         let furthest = (0..others.len).map(|i| others.towards(i).length_squared()).fold(0.0, f32::max);
+        // One that pressed in vain stands, and presses anew from there: a packed crowd is not pressed ever harder.
+        let press = |speed: f32| speed.min(ego.velocity.length() + speed * (ego.dt / self.time_gap));
+        let (go_first, squeeze) = (press(want.speed), press(self.squeeze));
         let mut expected = Expected {
             vx: [0.0; MAX_OTHERS],
             vy: [0.0; MAX_OTHERS],
@@ -311,8 +314,8 @@ impl Headway {
             let goes_first = want.along.dot(towards) < -direction.dot(towards);
             expected.squeeze[i] = match others.row[i] as usize >= scene.view.agents.len() {
                 true => 0.0,
-                false if goes_first => f32::INFINITY,
-                false => self.squeeze * 0.5 * (1.0 - alike),
+                false if goes_first => go_first,
+                false => squeeze * 0.5 * (1.0 - alike),
             };
         }
         expected
@@ -368,12 +371,10 @@ impl Expected {
     #[inline(always)]
     fn allowed_speed(&self, around: &Around, want: Want, time_gap: f32) -> f32 {
         let others = &around.others;
-        let allowed = |i: usize| match self.squeeze[i] {
-            f32::INFINITY => f32::INFINITY,
-            squeeze => {
-                let crosses = Vec2::new(self.vx[i], self.vy[i]).dot(left(want.along));
-                (crossed_gap(others.towards(i), others.reach[i], want, crosses, self.narrow[i], self.alike[i]) / time_gap).max(squeeze)
-            }
+        let allowed = |i: usize| {
+            let crosses = Vec2::new(self.vx[i], self.vy[i]).dot(left(want.along));
+            let gap = crossed_gap(others.towards(i), others.reach[i], want, crosses, self.narrow[i], self.alike[i]);
+            (gap / time_gap).max(self.squeeze[i])
         };
         (0..others.len).map(allowed).fold(f32::INFINITY, f32::min)
     }
@@ -531,7 +532,7 @@ fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held: bo
         let squared = towards.length_squared();
         let both_pass =
             aim(ego.row).dot(towards) > squared && (aim(row as usize) - towards).dot(-towards) > squared;
-        let against = if both_pass { (1.0 - alike).min(1.0) } else { 0.0 };
+        let against = if both_pass { (-alike).max(0.0) } else { 0.0 };
         let most = |part: f32| (2.0 * part).clamp(0.0, 1.0);
         let stands = (1.0 - 2.0 * others.velocity(i).length() / want.speed).clamp(0.0, 1.0);
         let (against, told) = if held { (against, 1.0) } else { (0.0, stands) };

@@ -94,6 +94,7 @@ impl Contact {
             contacts.find_overlapping(view, moves);
             pushed *= LESS_PRECEDENCE;
         }
+        contacts.hold_back(view, moves);
         contacts.take_velocities(view, moves);
     }
 }
@@ -131,6 +132,23 @@ impl Contacts {
         }
         self.corrected = corrected;
         self.moved.extend_from_slice(&self.overlapping);
+    }
+
+    /// Those who cannot be parted stay where they were. There they did not overlap, so this ends, with all of a packed crowd
+    /// standing at worst.
+    fn hold_back(&mut self, view: View<'_>, moves: &mut Moves) {
+        loop {
+            let mut packed = std::mem::take(&mut self.overlapping);
+            packed.retain(|&row| is_deeper(view, moves, row as usize, self.touching(row)));
+            for &row in &packed {
+                (moves.x[row as usize], moves.y[row as usize]) = view.position(row as usize).into();
+            }
+            self.overlapping = packed;
+            if self.overlapping.is_empty() {
+                return;
+            }
+            self.find_overlapping(view, moves);
+        }
     }
 
     /// Only those who have moved, and those whom they may have moved into, can overlap another now.
@@ -267,6 +285,16 @@ fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> b
         .movers
         .iter()
         .any(|mover| closer(mover.position + mover.velocity * view.dt, agents.radius[row] + mover.radius))
+}
+
+/// Whether a body overlaps one of its contacts more than before the step, by more than is left alone.
+fn is_deeper(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> bool {
+    touching.iter().any(|&other| {
+        let other = other as usize;
+        let reach = view.agents.radius[row] + view.agents.radius[other];
+        let before = view.position(row).distance(view.position(other)).min(reach);
+        place(moves, row).distance(place(moves, other)) < before - TOLERANCE
+    })
 }
 
 /// Where a body is once it has done its part for all its contacts.
