@@ -37,6 +37,8 @@ throng_core::params! {
         breadth: f32 = 1.1, "", Limit::from(1.0).up_to(10.0);
         /// The speed at which it presses past those who go another way.
         squeeze: f32 = 0.6, "m/s", Limit::from(0.0).up_to(10.0);
+        /// What a change of velocity costs.
+        turning: f32 = 0.2, "s", Limit::from(0.0).up_to(10.0);
         /// For how long it waits in a queue before it looks for a way around.
         trust: f32 = 5.0, "s", Limit::above(0.0).up_to(1000.0);
         /// How long it takes to begin to turn from those who want past it.
@@ -78,8 +80,6 @@ const TOLERANCE: f32 = 0.1;
 const CALM: f32 = 5.0;
 /// The part of the sum of radii within which a body is in the way: shoulders that graze one another turn.
 const SHOULDER: f32 = 0.97;
-/// The same where a heading is chosen: a little more, so that no heading is chosen along which the way is closed.
-const CLEAR: f32 = 0.98;
 /// Added to the free way of every heading, m: where all are closed an agent presses straight on.
 const PRESS: f32 = 0.1;
 /// Cosines and sines of the headings that are tried, from 0 in steps of 10 degrees.
@@ -163,23 +163,16 @@ impl Headway {
 
     /// What an agent asks its model for.
     #[inline(always)]
-    pub(crate) fn ask<S: Simd>(
-        &self,
-        simd: S,
-        scene: Scene<'_>,
-        ego: &Ego,
-        around: &Around,
-        held_up: HeldUp,
-    ) -> Ask {
-        if !self.on {
+    pub(crate) fn ask(&self, scene: Scene<'_>, ego: &Ego, around: &Around) -> Ask {
+        if !self.on || around.others.len == 0 {
             return Ask::For(ego.preferred);
         }
-        let status = scene.view.agents.status[ego.row];
         // Scripted bodies give way to none: them the model avoids.
         let takes = |velocity: Vec2| match has_movers(scene, around) {
             true => Ask::For(velocity),
             false => Ask::Nothing(velocity),
         };
+        let status = scene.view.agents.status[ego.row];
         if status == Status::Waiting {
             return takes(Vec2::ZERO);
         }
@@ -188,15 +181,10 @@ impl Headway {
         {
             return takes(aside * scene.view.agents.preferred_speed[ego.row]);
         }
-        let Some(want) = want(ego).filter(|_| !scene.planned) else { return Ask::For(ego.preferred) };
-        if around.others.len > 0 && !has_movers(scene, around) {
-            Ask::Opinion
-        } else {
-            Ask::For(ego.preferred)
-        }
+        if scene.planned || has_movers(scene, around) { Ask::For(ego.preferred) } else { Ask::Opinion }
     }
 
-    /// What is made of an opinion: nothing else where it lets the agent make half of its way.
+    /// What is made of an opinion: nothing else where it keeps the time gap and lets the agent make half of its way.
     #[inline(always)]
     pub(crate) fn weigh<S: Simd>(
         &self,
@@ -208,15 +196,46 @@ impl Headway {
         chosen: Vec2,
     ) -> Vec2 {
         let Some(want) = want(ego) else { return chosen };
-        let part = 1.0 - 2.0 * chosen.dot(want.along) / want.speed;
-        let speed = chosen.length();
-        let choice = Want { along: chosen / speed.max(1e-6), speed };
-        let part = if is_closed(simd, around, choice, self.breadth, self.time_gap) { 1.0 } else { part };
+        let lost = 1.0 - 2.0 * chosen.dot(want.along) / want.speed;
+        let way = if lost > 0.0 { want.along * want.speed } else { chosen };
+        let part = if self.is_closed(simd, around, way) { 1.0 } else { lost.min(1.0) };
         if part <= 0.0 {
             return chosen;
         }
         let velocity = self.dense_velocity(simd, scene, ego, around, want, held_up);
-        chosen + (velocity - chosen) * part.min(1.0)
+        chosen + (velocity - chosen) * part
+    }
+
+    /// Whether a body is in the way of a velocity within the time gap, see [`Expected::gap`]. Without a root: every agent asks in
+    /// every step.
+    #[inline(always)]
+    fn is_closed<S: Simd>(&self, simd: S, around: &Around, velocity: Vec2) -> bool {
+        let others = &around.others;
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let forwards = velocity.length();
+        let along = velocity / forwards.max(1e-6);
+        let (x, y, forwards, none) = (splat(along.x), splat(along.y), splat(forwards), splat(0.0));
+        let slower = splat(1.0) / forwards.max(splat(1e-6));
+        for block in (0..others.len).step_by(LANES) {
+            let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
+            let (dx, dy, vx, vy) = (load(&others.dx), load(&others.dy), load(&others.vx), load(&others.vy));
+            let alike = ((vx * x + vy * y) * slower).max(none).min(splat(1.0));
+            let narrow = splat(1.0) / (splat(1.0) + splat(self.breadth - 1.0) * alike);
+            let (ahead, aside, reach) = (dx * x + dy * y, (dy * x - dx * y) * narrow, load(&others.reach));
+            let crosses = (vy * x - vx * y) * narrow;
+            let speed = forwards * forwards + crosses * crosses;
+            let (closing, apart) =
+                (ahead * forwards - aside * crosses, ahead * ahead + aside * aside - reach * reach);
+            let (hit, beyond) = (closing * closing - speed * apart, closing - speed * splat(self.time_gap));
+            let closed = ahead.simd_gt(none)
+                & closing.simd_gt(none)
+                & hit.simd_gt(none)
+                & (beyond.simd_lt(none) | (beyond * beyond).simd_lt(hit));
+            if closed.to_bitmask() & lanes_below(others.len - block) != 0 {
+                return true;
+            }
+        }
+        false
     }
 
     /// Where the crowd leaves no choice. To get back to its goal is not worth a push to an agent that has arrived.
@@ -273,7 +292,8 @@ impl Headway {
                     for sin in [-sin, sin].into_iter().take(1 + usize::from(i > 0)) {
                         let along = Vec2::new(cos, sin).rotate(want.along);
                         let free = expected.free_way(simd, ego, around, Want { along, ..want });
-                        let progress = (free + PRESS) * cos;
+                        let turn = (along * want.speed - ego.velocity).length();
+                        let progress = (free + PRESS) * cos - self.turning * turn;
                         if progress > best.0 + 1e-4 {
                             best = (progress, along);
                         }
@@ -291,15 +311,12 @@ impl Headway {
         let others = &around.others;
         let trust = (2.0 * (1.0 - held_up.waited)).min(1.0);
         let furthest = (0..others.len).map(|i| others.towards(i).length_squared()).fold(0.0, f32::max);
-        // One that pressed in vain stands, and presses anew from there: a packed crowd is not pressed ever harder.
-        let press = |speed: f32| speed.min(ego.velocity.length() + speed * (ego.dt / self.time_gap));
-        let (go_first, squeeze) = (press(want.speed), press(self.squeeze));
         let mut expected = Expected {
             vx: [0.0; MAX_OTHERS],
             vy: [0.0; MAX_OTHERS],
             squeeze: [0.0; MAX_OTHERS],
             narrow: [1.0; MAX_OTHERS],
-            alike: [1.0; MAX_OTHERS],
+            alike: [0.0; MAX_OTHERS],
             sight: furthest.sqrt() + ego.radius,
         };
         for i in 0..others.len {
@@ -314,8 +331,8 @@ impl Headway {
             let goes_first = want.along.dot(towards) < -direction.dot(towards);
             expected.squeeze[i] = match others.row[i] as usize >= scene.view.agents.len() {
                 true => 0.0,
-                false if goes_first => go_first,
-                false => squeeze * 0.5 * (1.0 - alike),
+                false if goes_first => f32::INFINITY,
+                false => self.squeeze * 0.5 * (1.0 - alike),
             };
         }
         expected
@@ -328,10 +345,11 @@ struct Expected {
     vx: [f32; MAX_OTHERS],
     /// The same.
     vy: [f32; MAX_OTHERS],
-    /// The speed at which it is pressed past, m/s; infinite where it does not go first.
+    /// The speed at which it is pressed past, m/s.
     squeeze: [f32; MAX_OTHERS],
     /// What distances aside from it are multiplied by: it is broader than deep.
     narrow: [f32; MAX_OTHERS],
+    /// How much it wants what the agent wants: 1 the same, 0 across or against.
     alike: [f32; MAX_OTHERS],
     /// How far away the furthest of them is, m: nothing is known beyond.
     sight: f32,
@@ -370,13 +388,29 @@ impl Expected {
     /// The speed that bodies along a heading allow, m/s.
     #[inline(always)]
     fn allowed_speed(&self, around: &Around, want: Want, time_gap: f32) -> f32 {
-        let others = &around.others;
-        let allowed = |i: usize| {
-            let crosses = Vec2::new(self.vx[i], self.vy[i]).dot(left(want.along));
-            let gap = crossed_gap(others.towards(i), others.reach[i], want, crosses, self.narrow[i], self.alike[i]);
-            (gap / time_gap).max(self.squeeze[i])
-        };
-        (0..others.len).map(allowed).fold(f32::INFINITY, f32::min)
+        let allowed = |i: usize| (self.gap(around, i, want) / time_gap).max(self.squeeze[i]);
+        (0..around.others.len).map(allowed).fold(f32::INFINITY, f32::min)
+    }
+
+    /// How far an agent can go along a heading before it touches another, which leaves the way, or comes into it, meanwhile. How
+    /// fast that goes along the heading does not count: one ahead is followed at the distance that there is now. Behind one that
+    /// goes the same way shoulders do not interlock: its whole breadth is as deep as its middle.
+    #[inline(always)]
+    fn gap(&self, around: &Around, i: usize, want: Want) -> f32 {
+        let (others, narrow, sideways) = (&around.others, self.narrow[i], left(want.along));
+        let (towards, reach) = (others.towards(i), others.reach[i]);
+        let (ahead, aside) = (towards.dot(want.along), towards.dot(sideways) * narrow);
+        let crosses = Vec2::new(self.vx[i], self.vy[i]).dot(sideways) * narrow;
+        let closing = ahead * want.speed - aside * crosses;
+        let apart = ahead * ahead + aside * aside - reach * reach;
+        let speed = want.speed * want.speed + crosses * crosses;
+        let hit = closing * closing - speed * apart;
+        if ahead <= 0.0 || closing <= 0.0 || hit <= 0.0 {
+            return f32::INFINITY;
+        }
+        let round = ((closing - hit.sqrt()) / speed).max(0.0) * want.speed;
+        let square = (ahead - reach).max(0.0);
+        round + (square - round) * self.alike[i]
     }
 }
 
@@ -431,22 +465,6 @@ fn gap(towards: Vec2, reach: f32, along: Vec2) -> f32 {
     (ahead - (reach * reach - aside * aside).sqrt()).max(0.0)
 }
 
-/// The same with a body that crosses: it leaves the way, or comes into it, at this speed to the left, m/s. How fast it goes along
-/// the heading does not count: one ahead is followed at the distance that there is now.
-#[inline(always)]
-fn crossed_gap(towards: Vec2, reach: f32, want: Want, crosses: f32, narrow: f32, alike: f32) -> f32 {
-    let (ahead, aside, crosses) = (towards.dot(want.along), towards.dot(left(want.along)) * narrow, crosses * narrow);
-    let (closing, apart) = (ahead * want.speed - aside * crosses, ahead * ahead + aside * aside - reach * reach);
-    let speed = want.speed * want.speed + crosses * crosses;
-    let hit = closing * closing - speed * apart;
-    if ahead <= 0.0 || closing <= 0.0 || hit <= 0.0 {
-        return f32::INFINITY;
-    }
-    let round = ((closing - hit.sqrt()) / speed).max(0.0) * want.speed;
-    let square = (ahead - reach).max(0.0);
-    round + (square - round) * alike
-}
-
 /// The same with a wall.
 #[inline(always)]
 fn to_wall(wall: &Wall, ego: &Ego, along: Vec2) -> f32 {
@@ -465,35 +483,6 @@ fn to_wall(wall: &Wall, ego: &Ego, along: Vec2) -> f32 {
     let reached = ((distance.abs() - radius) / closing).max(0.0);
     let at = (along * reached - a).dot(side);
     if (0.0..=length).contains(&at) { ends.min(reached) } else { ends }
-}
-
-/// Whether a body is in the way within a time, see [`crossed_gap`]. Without a root: every agent asks in every step.
-#[inline(always)]
-fn is_closed<S: Simd>(simd: S, around: &Around, want: Want, breadth: f32, within: f32) -> bool {
-    let others = &around.others;
-    let splat = |value: f32| f32x16::splat(simd, value);
-    let (x, y, forwards) = (splat(want.along.x), splat(want.along.y), splat(want.speed));
-    for block in (0..others.len).step_by(LANES) {
-        let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
-        let (dx, dy, reach) = (load(&others.dx), load(&others.dy), load(&others.reach));
-        let (vx, vy) = (load(&others.vx), load(&others.vy));
-        let alike = ((vx * x + vy * y) / forwards).max(splat(0.0)).min(splat(1.0));
-        let narrow = splat(1.0) / (splat(1.0) + splat(breadth - 1.0) * alike);
-        let (ahead, aside) = (dx * x + dy * y, (dy * x - dx * y) * narrow);
-        let crosses = (vy * x - vx * y) * narrow;
-        let speed = forwards * forwards + crosses * crosses;
-        let (closing, apart) = (ahead * forwards - aside * crosses, ahead * ahead + aside * aside - reach * reach);
-        let (hit, beyond) = (closing * closing - speed * apart, closing - speed * splat(within));
-        let none = splat(0.0);
-        let closed = ahead.simd_gt(none)
-            & closing.simd_gt(none)
-            & hit.simd_gt(none)
-            & (beyond.simd_lt(none) | (beyond * beyond).simd_lt(hit));
-        if closed.to_bitmask() & lanes_below(others.len - block) != 0 {
-            return true;
-        }
-    }
-    false
 }
 
 /// Whether one ahead is slower than half of a speed. Without a root: every agent asks in every step.

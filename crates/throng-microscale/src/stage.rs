@@ -223,7 +223,7 @@ fn choose_chunk<M: LocalModel>(
             let held_up = remembered[i];
             let ask = match local.model.keeps_distance() {
                 true => Ask::For(ego.preferred),
-                false => local.headway.ask(simd, scene, &ego, around, held_up),
+                false => local.headway.ask(scene, &ego, around),
             };
             let velocity = if let Ask::Nothing(velocity) = ask {
                 velocity

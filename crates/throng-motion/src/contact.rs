@@ -32,6 +32,8 @@ throng_core::params! {
 
 /// Overlaps below this are left alone, m. A tenth of what counts as a collision.
 const TOLERANCE: f32 = 1e-4;
+/// Who cannot be parted to less than this is held back, m. Half of what counts as a collision.
+const PACKED: f32 = 5e-4;
 /// What a body behind can move one in front, at first.
 const PUSHED: f32 = 0.02;
 /// What going east is worth where two meet who have as far to go, in sums of radii.
@@ -139,7 +141,11 @@ impl Contacts {
     fn hold_back(&mut self, view: View<'_>, moves: &mut Moves) {
         loop {
             let mut packed = std::mem::take(&mut self.overlapping);
-            packed.retain(|&row| is_deeper(view, moves, row as usize, self.touching(row)));
+            // One that stands there already can do no more.
+            packed.retain(|&row| {
+                let row = row as usize;
+                place(moves, row) != view.position(row) && is_deeper(view, moves, row, self.touching(row as u32))
+            });
             for &row in &packed {
                 (moves.x[row as usize], moves.y[row as usize]) = view.position(row as usize).into();
             }
@@ -287,13 +293,13 @@ fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> b
         .any(|mover| closer(mover.position + mover.velocity * view.dt, agents.radius[row] + mover.radius))
 }
 
-/// Whether a body overlaps one of its contacts more than before the step, by more than is left alone.
+/// Whether a body overlaps one of its contacts more than before the step.
 fn is_deeper(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> bool {
     touching.iter().any(|&other| {
         let other = other as usize;
         let reach = view.agents.radius[row] + view.agents.radius[other];
         let before = view.position(row).distance(view.position(other)).min(reach);
-        place(moves, row).distance(place(moves, other)) < before - TOLERANCE
+        place(moves, row).distance(place(moves, other)) < before - PACKED
     })
 }
 

@@ -85,7 +85,7 @@ fn busy(begin: &str) -> String {
              radius = {{ uniform = [0.15, 0.35] }}\npreferred_speed = {{ normal = [1.3, 0.3], min = 0.5, max = 2.0 }}\n\
              place = {{ grid = {{ from = [-13.03, {y}], columns = 4, spacing = 0.83 }}, jitter = 0.1 }}\n\
              goal = {goal}\nstart = {}\non_arrival = \"{leaves}\"\nparams.orca = {{ time_horizon = {} }}\n\
-             params.patience = {{ memory = {} }}\n",
+             params.headway = {{ memory = {} }}\n",
             index as f64 * 0.7,
             1.0 + index as f64,
             0.3 + 0.2 * index as f64,
@@ -268,11 +268,9 @@ fn every_parameter_keeps_its_value_and_its_default_is_allowed() {
     keeps_its_values::<throng_microscale::AnticipationVelocity>(&mut checked);
     keeps_its_values::<throng_microscale::SocialForce>(&mut checked);
     keeps_its_values::<throng_mesoscale::WorldField>(&mut checked);
-    keeps_its_values::<throng_microscale::Patience>(&mut checked);
     keeps_its_values::<throng_microscale::Headway>(&mut checked);
     keeps_its_values::<throng_motion::AccelerationLimited>(&mut checked);
     keeps_its_values::<throng_motion::Footsteps>(&mut checked);
-    keeps_its_values::<throng_motion::Separation>(&mut checked);
     keeps_its_values::<throng_motion::Contact>(&mut checked);
     for block in catalog::blocks() {
         assert!(checked.contains(&block.name), "this test has to list the parameters of `{}`", block.name);
@@ -349,7 +347,7 @@ fn a_checkpoint_in_the_middle_changes_nothing() {
 fn what_is_explained_is_what_is_done() {
     for model in catalog::names(Stage::Microscale) {
         let mut text = pipeline("straight", model, "holonomic");
-        text += "[params.separation]\non = false\n[[movers]]\nradius = 0.7\npath = [[0, -5, 0.4], [9, 6, -0.3]]\n";
+        text += "[params.contact]\non = false\n[[movers]]\nradius = 0.7\npath = [[0, -5, 0.4], [9, 6, -0.3]]\n";
         for (index, responsibility) in [0.0, 0.25, 0.75, 1.0].into_iter().enumerate() {
             text += &format!(
                 "[[agents]]\nname = \"{index}\"\ncount = 9\nresponsibility = {responsibility}\n\
@@ -382,7 +380,7 @@ fn what_is_explained_is_what_is_done() {
 fn meet(model: &str, responsibility: [f64; 2]) -> [f64; 2] {
     let mut text = pipeline("straight", model, "holonomic");
     text += &format!("[params.{model}]\nneighbor_distance = 8\n");
-    text += "[params.patience]\non = false\n";
+    text += "[params.headway]\non = false\n";
     for (index, responsibility) in responsibility.into_iter().enumerate() {
         let (x, y) = if index == 0 { (-12, -0.04) } else { (12, 0.04) };
         text += &format!(

@@ -253,7 +253,7 @@ fn cohorts_have_models_areas_and_values_of_their_own() {
     let hall = [[18.0, -5.0], [24.0, -5.0], [24.0, 5.0], [18.0, 5.0]];
     let guests = Cohort::named("guests")
         .microscale(Hrvo { max_neighbors: 6, ..Hrvo::default() })
-        .params(Patience { on: false, ..Patience::default() })
+        .params(Headway { on: false, ..Headway::default() })
         .goal_area(&hall)
         .together();
     let guests = crowd.add_cohort(guests).unwrap();

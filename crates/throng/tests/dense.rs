@@ -5,7 +5,7 @@ use throng::prelude::*;
 
 /// A builder with the preset.
 fn dense(dt: f64) -> Builder {
-    Crowd::builder().dt(dt).threads(1).macroscale(Navmesh::default()).preset(Preset::Pedestrian)
+    Crowd::builder().dt(dt).threads(1).macroscale(Navmesh::default())
 }
 
 /// Numbers from 0 to 1, the same in every run.

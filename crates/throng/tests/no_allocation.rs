@@ -53,7 +53,7 @@ fn simulation(microscale: &str, motion: &str, agents: usize, threads: usize) -> 
          [[agents]]\nname = \"a\"\ncount = {}\nplace = {{ grid = {{ from = [0, 0], columns = {side}, spacing = 3 }}, jitter = 0.2 }}\n\
          goal = {{ offset = [200, 3] }}\n\
          [[agents]]\nname = \"b\"\ncount = {}\nplace = {{ grid = {{ from = [1.5, 1.5], columns = {side}, spacing = 3 }}, jitter = 0.2 }}\n\
-         goal = {{ offset = [-200, 300] }}\nparams.patience = {{ memory = 0.7 }}\n",
+         goal = {{ offset = [-200, 300] }}\nparams.headway = {{ memory = 0.7 }}\n",
         agents / 2,
         agents / 2
     );

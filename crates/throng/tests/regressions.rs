@@ -62,11 +62,11 @@ fn a_body_wider_than_its_room_stays_in_it() {
     }
 }
 
-/// `none` looks no time ahead, and patience divided by that time.
+/// `none` looks no time ahead, and what agents did when held up divided by that time.
 #[test]
 fn a_model_without_walls_has_finite_planes_beside_one() {
     let mut simulation = simulate(
-        "format = 1\n[pipeline]\nmicroscale = \"none\"\n[params.patience]\ntolerance = 0\n\
+        "format = 1\n[pipeline]\nmicroscale = \"none\"\n[params.headway]\nmemory = 0.01\n\
          [map]\nwalls = [[[-5, 0], [5, 0.3]], [[2, -2], [2.1, 3]]]\n\
          [[agents]]\nplace = { points = [[0.1, 0.9], [0.4, 0.8], [1.1, 0.7]] }\ngoal = { point = [3, -4] }\n",
     );
@@ -87,7 +87,7 @@ fn a_model_without_walls_has_finite_planes_beside_one() {
 #[test]
 fn one_who_wants_to_stand_beside_a_wall_stays_finite() {
     let mut simulation = simulate(
-        "format = 1\n[map]\nobstacles = [[[-4, -1], [4, -1], [4, 0], [-4, 0]]]\n[params.patience]\ntolerance = 0\n\
+        "format = 1\n[map]\nobstacles = [[[-4, -1], [4, -1], [4, 0], [-4, 0]]]\n[params.headway]\nmemory = 0.01\n\
          [[agents]]\nradius = 1\nplace = { points = [[0, 0.5], [0.3, 0.6], [-0.3, 0.7]] }\ngoal = { point = [0, 9] }\n\
          preferred_speed = 0\nmax_speed = 3\n",
     );

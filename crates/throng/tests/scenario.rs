@@ -933,9 +933,9 @@ fn values_count_more_than_their_preset() {
     let value = |block: &str, key: &str| people.params[block][key];
     assert_eq!(value("headway", "on"), Value::Flag(true));
     assert_eq!(value("headway", "time_gap"), Value::Number(0.9));
-    assert_eq!(value("patience", "on"), Value::Flag(false));
+    assert_eq!(value("contact", "on"), Value::Flag(true));
     let error = scenario("format = 1\npreset = 'people'\n").unwrap_err().to_string();
-    assert!(error.contains("unknown preset `people`; known: game, pedestrian, paper"), "{error}");
+    assert!(error.contains("unknown preset `people`; known: pedestrian, game, robot, paper"), "{error}");
 }
 
 const MEASURED: &str = "

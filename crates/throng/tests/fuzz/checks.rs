@@ -71,7 +71,7 @@ fn sane(simulation: &Simulation, scenario: &Scenario) -> Verdict {
         if velocity.length() > most * 1.0001 + 1e-6 {
             return Err(format!("agent {id} has {} m/s, and {most} is its highest", velocity.length()));
         }
-        let Some(&HeldUp { waited, opposed }) = agent.remembered("patience") else {
+        let Some(&HeldUp { waited, opposed }) = agent.remembered("headway") else {
             return Err(format!("agent {id} does not remember how much it is held up"));
         };
         let walked = agents.walked[row];

@@ -11,9 +11,9 @@ use throng_macroscale::straight::StraightPlanner;
 use throng_macroscale::visibility_graph::VisibilityGraphPlanner;
 use throng_macroscale::{Macroscale, MacroscaleModel, MapField};
 use throng_microscale::{
-    Headway, HeldUp, Hrvo, Hybrid, LocalModels, Microscale, Orca, Patience, Rvo, Staged, Unaware, Vo,
+    Headway, HeldUp, Hrvo, Hybrid, LocalModels, Microscale, Orca, Rvo, Staged, Unaware, Vo,
 };
-use throng_motion::{AccelerationLimited, Bodies, Contact, Holonomic, Motion, Separation};
+use throng_motion::{AccelerationLimited, Bodies, Contact, Holonomic, Motion};
 
 /// Numbers of every size that the engine promises to stand: up to 1e6 m and 1e6 m/s.
 fn number(draws: &mut Draws<'_>) -> f32 {
@@ -123,14 +123,14 @@ fn params<P: Params>(draws: &mut Draws<'_>) -> P {
 }
 
 fn local(draws: &mut Draws<'_>) -> Box<dyn Microscale> {
-    let (patience, headway): (Patience, Headway) = (params(draws), params(draws));
+    let headway: Headway = params(draws);
     match draws.below(6) {
-        0 => params::<Vo>(draws).stage(patience, headway),
-        1 => params::<Rvo>(draws).stage(patience, headway),
-        2 => params::<Hrvo>(draws).stage(patience, headway),
-        3 => params::<Orca>(draws).stage(patience, headway),
-        4 => params::<Hybrid>(draws).stage(patience, headway),
-        _ => params::<Unaware>(draws).stage(patience, headway),
+        0 => params::<Vo>(draws).stage(headway),
+        1 => params::<Rvo>(draws).stage(headway),
+        2 => params::<Hrvo>(draws).stage(headway),
+        3 => params::<Orca>(draws).stage(headway),
+        4 => params::<Hybrid>(draws).stage(headway),
+        _ => params::<Unaware>(draws).stage(headway),
     }
 }
 
@@ -144,7 +144,7 @@ pub fn case(draws: &mut Draws<'_>) -> Verdict {
     } else {
         Box::new(params::<AccelerationLimited>(draws))
     };
-    let mut bodies = Bodies::new(motion, params::<Separation>(draws), params::<Contact>(draws));
+    let mut bodies = Bodies::new(motion, params::<Contact>(draws));
     let mut ways = VisibilityGraphPlanner::default();
     // To map random walls takes a hundred times as long as the rest of a case.
     let mapped = draws.chance(0.1);
