@@ -32,6 +32,12 @@ pub trait LocalModel: Params {
     fn keeps_distance(&self) -> bool {
         false
     }
+    /// The part of its preferred velocity that an agent wants now: less where it waits for others. What agents do in dense crowds
+    /// then takes it for a wish, and not for being held up.
+    #[inline(always)]
+    fn patience(&self, _scene: Scene<'_>, _ego: &Ego) -> f32 {
+        1.0
+    }
     /// Chooses a velocity from what is around.
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2;
     /// Works out what is to be told of a choice and was not needed for it.
@@ -270,6 +276,7 @@ fn perceive<S: Simd, M: LocalModel>(
         || {
             let arrived_rate = if headway.on { 0.0 } else { patience.arrived_rate() };
             let mut ego = around.sense(simd, scene, row, reach, arrived_rate);
+            ego.preferred *= model.patience(scene, &ego);
             if model.keeps_distance() {
                 return ego;
             }

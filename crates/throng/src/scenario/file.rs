@@ -458,6 +458,59 @@ pub struct LegChoiceFile {
     /// Which of the exits: "nearest" or "quickest". Default "nearest".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choose: Option<ChooseFile>,
+    /// Those of the exits that they know. Ways by the others count longer. Default: they know all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub familiar: Vec<String>,
+    /// As how many times as long the way by an exit that they do not know counts. Default 2. At least 1. Only with `familiar`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0))]
+    pub unfamiliar: Option<f64>,
+    /// How much they go by what others do, 0 to 1: an exit by which all leave who are on their way out by these exits counts as
+    /// that part quicker, one by which half of them do as half of that. Thought over about once a second. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub follow: Option<f64>,
+}
+
+/// What makes one exit count more than another beside its way: keys that a goal and the end of a journey share.
+#[derive(Clone, Copy)]
+pub(super) struct LeaningsFile<'a> {
+    pub familiar: &'a [String],
+    pub unfamiliar: Option<f64>,
+    pub follow: Option<f64>,
+}
+
+impl GoalFile {
+    pub(super) fn leanings(&self) -> LeaningsFile<'_> {
+        let GoalFile { familiar, unfamiliar, follow, .. } = self;
+        LeaningsFile { familiar, unfamiliar: *unfamiliar, follow: *follow }
+    }
+
+    /// The keys that are written and belong to `exits`.
+    pub(super) fn keys_of_exits(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let keys = [("choose", self.choose.is_some()), ("share", self.share.is_some())];
+        let keys = keys.into_iter().filter_map(|(key, written)| written.then_some(key));
+        keys.chain(self.leanings().written())
+    }
+}
+
+impl LegChoiceFile {
+    pub(super) fn leanings(&self) -> LeaningsFile<'_> {
+        let LegChoiceFile { familiar, unfamiliar, follow, .. } = self;
+        LeaningsFile { familiar, unfamiliar: *unfamiliar, follow: *follow }
+    }
+}
+
+impl LeaningsFile<'_> {
+    /// The keys that are written.
+    pub fn written(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let keys = [
+            ("familiar", !self.familiar.is_empty()),
+            ("unfamiliar", self.unfamiliar.is_some()),
+            ("follow", self.follow.is_some()),
+        ];
+        keys.into_iter().filter_map(|(key, written)| written.then_some(key))
+    }
 }
 
 /// A velocity for all, or one for each agent, m/s.
@@ -564,6 +617,18 @@ pub struct GoalFile {
     /// The share of people for each of the exits, with `choose = "share"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<Vec<f64>>,
+    /// Those of the exits that they know. Ways by the others count longer. Default: they know all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub familiar: Vec<String>,
+    /// As how many times as long the way by an exit that they do not know counts. Default 2. At least 1. Only with `familiar`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0))]
+    pub unfamiliar: Option<f64>,
+    /// How much they go by what others do, 0 to 1: an exit by which all leave who are on their way out by these exits counts as
+    /// that part quicker, one by which half of them do as half of that. Thought over about once a second. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub follow: Option<f64>,
 }
 
 /// A scripted body that avoids nobody.

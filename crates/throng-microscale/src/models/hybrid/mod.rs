@@ -38,7 +38,6 @@ use eikonal::SIDE;
 use fearless_simd::Simd;
 use field::{Company, Weights};
 use glam::Vec2;
-use throng_core::handover::Mates;
 use throng_core::params::Draw;
 
 pub use field::Perception;
@@ -70,7 +69,7 @@ throng_core::params! {
         creep: f32 = 0.15, "", Limit::from(0.0).up_to(1.0);
         /// How long it takes to change velocity where something is in the way.
         relaxation: f32 = 0.25, "s", Limit::from(0.0).up_to(100.0);
-        /// An agent that is further than this ahead of the middle of those it walks together with waits for them. Of four; more of them take more room.
+        /// An agent that is further than this ahead of the middle of those it walks together with, or twice as far ahead of the last one, waits for them. Of four; more of them take more room.
         wait: f32 = 0.7, "m", Limit::above(0.0).up_to(1000.0);
         /// Whether the field is left out where no agent is in the straight way. It finds the same, but for its cells; only time is spared.
         shortcut: bool = true, "", Limit::from(0.0);
@@ -97,12 +96,23 @@ impl LocalModel for Hybrid {
         true
     }
 
+    /// Less for an agent that is ahead of those it walks together with. No agent waits for ever for those who are lost.
+    #[inline(always)]
+    fn patience(&self, scene: Scene<'_>, ego: &Ego) -> f32 {
+        let Some(mates) = scene.mates(ego.row) else { return 1.0 };
+        let company = Company::of(mates, ego.position);
+        // A single slow one hardly moves the middle of many: of two, the middle is half as far behind as the other is.
+        let ahead = ego.preferred.normalize_or_zero();
+        let behind = |place: Vec2| -place.dot(ahead);
+        let lead = behind(company.middle).max(0.5 * behind(mates.last - ego.position)) - company.room;
+        (2.0 - lead / self.wait).clamp(self.creep, 1.0)
+    }
+
     #[inline(always)]
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
         let preferred = wanted(scene, ego, around);
         let speed = preferred.length();
-        let mates = scene.mates(ego.row);
-        let hurries = self.shortcut && mates.is_none();
+        let hurries = self.shortcut && scene.mates(ego.row).is_none();
         if speed == 0.0 || hurries && around.others.len == 0 && around.walls.is_empty() {
             return preferred;
         }
@@ -115,8 +125,7 @@ impl LocalModel for Hybrid {
         self.solve(simd, scene, ego, around, (&weights, speed), false);
         // Where everything around is closed, walls are for the motion to keep.
         let downhill = around.perception.downhill().unwrap_or(ahead);
-        let velocity =
-            downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, mates);
+        let velocity = downhill * self.speed(scene, ego, downhill, speed);
         let velocity = ego.velocity + (velocity - ego.velocity) * (ego.dt / self.relaxation.max(ego.dt));
         along_walls(simd, ego, around, velocity)
     }
@@ -137,6 +146,11 @@ impl LocalModel for Hybrid {
 #[inline(always)]
 fn wanted(scene: Scene<'_>, ego: &Ego, around: &Around) -> Vec2 {
     let asked = Vec2::new(scene.intents.vx[ego.row], scene.intents.vy[ego.row]);
+    // As fast as it wants to be, which is less where it waits for others.
+    let asked = match scene.mates(ego.row) {
+        Some(_) => asked.normalize_or_zero() * ego.preferred.length(),
+        None => asked,
+    };
     let turned = asked != ego.preferred && asked.dot(ego.preferred) > 0.0;
     if turned && !around.walls.is_empty() && !is_met(scene, asked, &around.others) {
         asked
@@ -247,13 +261,5 @@ impl Hybrid {
         let dense = (there.density - self.free_density) / (self.full_density - self.free_density).max(1e-3);
         let along = there.velocity.dot(direction).clamp(self.creep * preferred, preferred);
         preferred + (along - preferred) * dense.clamp(0.0, 1.0)
-    }
-
-    /// The part of its speed with which an agent goes on that is ahead of those it walks together with. No agent waits for ever
-    /// for those who are lost.
-    fn patience_with(&self, ego: &Ego, ahead: Vec2, mates: Option<Mates>) -> f32 {
-        let Some(company) = mates.map(|mates| Company::of(mates, ego.position)) else { return 1.0 };
-        let lead = -company.middle.dot(ahead) - company.room;
-        (2.0 - lead / self.wait).clamp(self.creep, 1.0)
     }
 }
