@@ -55,6 +55,15 @@ fn people_leave_by_the_exit_that_they_choose() {
     assert!(west + east == 40 && (4..=16).contains(&west), "{west} {east}");
 }
 
+/// It used to stand on the edge for ever, neither outside nor inside.
+#[test]
+fn who_walks_along_the_edge_of_an_exit_gets_out() {
+    let text = "[[agents]]\nplace = { points = [[15, 6], [16, 4]] }\ngoal = { exit = 'east' }\n";
+    for preset in ["pedestrian", "game", "paper"] {
+        assert_eq!(left(&run(&format!("preset = '{preset}'\n{HALL}{text}"))), [0, 2], "{preset}");
+    }
+}
+
 #[test]
 fn a_closed_exit_is_given_up_for_another() {
     let close = "[[events]]\nat = 1\nclose_exit = 'west'\n";

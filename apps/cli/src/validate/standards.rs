@@ -9,9 +9,9 @@ use super::trial::{Trials, walk};
 use crate::findings::{Finding, Side};
 use crate::statistics::{mean, median};
 use anyhow::Context;
-use throng::Simulation;
 use throng::map::{Region, boundary};
 use throng::measure::{Figures, Measures};
+use throng::{Simulation, builtin};
 
 /// A case of a suite.
 pub struct Case {
@@ -169,12 +169,19 @@ impl Case {
         if let Check::As(other) = self.check { Some(other) } else { None }
     }
 
+    /// The built-in scenario that it runs; those of its name, but for one that another suite has with another speed.
+    fn scenario(&self) -> Option<&'static str> {
+        let name = if self.name == "imo-1" { "rimea-1" } else { self.name };
+        builtin::find(name).map(|builtin| builtin.name)
+    }
+
     /// Runs it.
     pub fn run(&self, trials: &Trials) -> anyhow::Result<Outcome> {
         let outcome = |checked: Checked| Outcome {
             name: self.name.into(),
             title: self.title.into(),
             status: Status::Waiting,
+            scenario: self.scenario(),
             set_up: self.set_up.into(),
             asked: self.asked.into(),
             because: None,
