@@ -1,6 +1,6 @@
 //! `throng validate`: verification suites and recorded experiments, each case with what is asked and what came out.
 
-mod data;
+pub mod data;
 mod figure;
 mod outcome;
 mod page;

@@ -8,6 +8,8 @@ use throng::scenario::{Goal, Overrides, Scenario};
 
 /// Of the longer side, px.
 const SIDE: f64 = 560.0;
+/// Below all, for the scale, px.
+const STRIP: f64 = 20.0;
 /// Around all, as a part of the longer side.
 const MARGIN: f64 = 0.02;
 /// One colour for each cohort.
@@ -68,9 +70,11 @@ fn svg(scenario: &Scenario) -> String {
     let size = sheet.size();
     let ground = if walls.bounded { SOLID } else { "#fff" };
     let mut svg = format!(
-        "<svg class=\"plan\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0} {1:.0}\" width=\"{0:.0}\" height=\"{1:.0}\">\
-         <rect width=\"100%\" height=\"100%\" fill=\"{ground}\"/>",
-        size.x, size.y
+        "<svg class=\"plan\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0} {2:.0}\" width=\"{0:.0}\" height=\"{2:.0}\">\
+         <rect width=\"{0:.0}\" height=\"{1:.0}\" fill=\"{ground}\"/>",
+        size.x,
+        size.y,
+        size.y + STRIP
     );
     let rings: String = walls.rings.iter().map(|ring| sheet.ring(ring)).collect();
     let free = if walls.bounded { "#fff" } else { SOLID };
@@ -99,12 +103,13 @@ fn svg(scenario: &Scenario) -> String {
         }
     }
     let metre = metres(size.x / sheet.scale);
-    let _ = write!(
+    let _ = writeln!(
         svg,
-        "<path d=\"M6 {0:.1} h{1:.1}\" stroke=\"#000\" stroke-width=\"2\"/><text x=\"8\" y=\"{2:.1}\" font-size=\"11\">{metre} m</text></svg>\n",
-        size.y - 5.0,
+        "<path d=\"M6 {0:.1} h{1:.1}\" stroke=\"#000\" stroke-width=\"2\"/><text x=\"{3:.1}\" y=\"{2:.1}\" font-size=\"11\">{metre} m</text></svg>",
+        size.y + 8.0,
         metre * sheet.scale,
-        size.y - 9.0
+        size.y + 12.0,
+        metre * sheet.scale + 12.0
     );
     svg
 }

@@ -217,7 +217,7 @@ macro_rules! people {
             #[schemars(range(min = 0.0, max = 1.0))]
             pub responsibility: f64,
             /// Whether members keep together: with `groups` in the mesoscale they avoid other groups as one, with `hybrid` as
-            /// their local model they keep to their middle and wait for one another. Default false.
+            /// their local model they keep to their middle; with both the fast wait for the slow. Default false.
             #[serde(default, skip_serializing_if = "is_false")]
             pub together: bool,
             /// The cohort's own local model. Default: the pipeline's.
@@ -338,7 +338,8 @@ pub struct ExitFile {
     pub name: String,
     /// Its corners, m. Whoever is inside has left.
     pub area: Vec<Point>,
-    /// How many are let out at most, persons/s; the others wait inside its area for their turn. Default: as many as come.
+    /// How many are let out at most, persons/s in all, whatever its width; the others wait inside its area for their turn, and behind
+    /// those. To hold people in front of a door, let the area be the doorway. Default: as many as come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub max_flow: Option<f64>,
