@@ -30,6 +30,18 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// As they are written on the command line.
+    pub fn written(&self) -> Vec<String> {
+        let models =
+            [("macroscale", &self.macroscale), ("microscale", &self.microscale), ("motion", &self.motion)];
+        let models =
+            models.into_iter().filter_map(|(key, model)| Some(format!("--{key} {}", model.as_ref()?)));
+        let mesoscale = self.mesoscale.iter().map(|models| format!("--mesoscale {}", models.join(",")));
+        let until = self.until.iter().map(|until| format!("--until {until}"));
+        let set = self.set.iter().map(|(key, value)| format!("--set {key}={value}"));
+        models.chain(mesoscale).chain(until).chain(set).collect()
+    }
+
     /// The same for the engine.
     pub fn overrides(&self) -> Overrides {
         let named = |models: &Vec<String>| {

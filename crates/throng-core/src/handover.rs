@@ -102,6 +102,9 @@ pub struct Mates {
     pub middle: Vec2,
     /// How many they are, at least two.
     pub count: u32,
+    /// Where the one is who is the furthest behind by where all want to go, m from the world's origin. Their middle where they
+    /// do not agree on that.
+    pub last: Vec2,
 }
 
 /// From the motion stage: where an agent will be.

@@ -34,26 +34,54 @@ impl WorldField {
             )
         });
         flow.fill(view.agents.len(), |row| (view.position(row), view.velocity(row)));
-        find_mates(view, &mut intents.mates);
+        find_mates(view, intents);
     }
 }
 
+/// Mates agree on where to go if what they want together is at least this part of what each of them wants.
+const AGREED: f64 = 0.5;
+
+/// What those of a cohort add up to, who are on their way.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    count: u32,
+    place: DVec2,
+    wanted: DVec2,
+    speed: f64,
+    /// How far behind the world's origin the last one is along what all want, m, and where.
+    last: Option<(f64, Vec2)>,
+}
+
 /// By cohort: those who walk together, if they do. An agent that has arrived or not yet begun holds no other up.
-fn find_mates(view: View<'_>, mates: &mut Vec<Option<Mates>>) {
+fn find_mates(view: View<'_>, intents: &mut Intents) {
+    let mates = &mut intents.mates;
     mates.clear();
     mates.resize(view.cohorts.len(), None);
     if !view.cohorts.iter().any(|cohort| cohort.together) {
         return;
     }
     // Rows have one order on any number of threads.
-    let mut sums = vec![(DVec2::ZERO, 0u32); view.cohorts.len()];
-    for row in (0..view.agents.len()).filter(|&row| view.agents.status[row] == Status::Walking) {
-        let (sum, count) = &mut sums[view.agents.cohort[row] as usize];
-        *sum += view.position(row).as_dvec2();
-        *count += 1;
+    let walking = || (0..view.agents.len()).filter(|&row| view.agents.status[row] == Status::Walking);
+    let mut sums = vec![Sum::default(); view.cohorts.len()];
+    for row in walking() {
+        let sum = &mut sums[view.agents.cohort[row] as usize];
+        let wanted = Vec2::new(intents.vx[row], intents.vy[row]).as_dvec2();
+        sum.count += 1;
+        sum.place += view.position(row).as_dvec2();
+        sum.wanted += wanted;
+        sum.speed += wanted.length();
     }
-    for ((mates, (sum, count)), cohort) in mates.iter_mut().zip(sums).zip(view.cohorts) {
-        let middle = || (sum / f64::from(count)).as_vec2();
-        *mates = (cohort.together && count > 1).then(|| Mates { middle: middle(), count });
+    for row in walking() {
+        let (sum, place) = (&mut sums[view.agents.cohort[row] as usize], view.position(row));
+        let behind = -place.as_dvec2().dot(sum.wanted);
+        if sum.last.is_none_or(|(most, _)| behind > most) {
+            sum.last = Some((behind, place));
+        }
+    }
+    for ((mates, sum), cohort) in mates.iter_mut().zip(sums).zip(view.cohorts) {
+        let middle = (sum.place / f64::from(sum.count)).as_vec2();
+        let agreed = sum.wanted.length() > AGREED * sum.speed;
+        let last = sum.last.filter(|_| agreed).map_or(middle, |(_, place)| place);
+        *mates = (cohort.together && sum.count > 1).then_some(Mates { middle, count: sum.count, last });
     }
 }

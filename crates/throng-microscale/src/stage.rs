@@ -31,6 +31,12 @@ pub trait LocalModel: Params {
     fn keeps_distance(&self) -> bool {
         false
     }
+    /// The part of its preferred velocity that an agent wants now: less where it waits for others. What agents do in dense crowds
+    /// then takes it for a wish, and not for being held up.
+    #[inline(always)]
+    fn pace(&self, _scene: Scene<'_>, _ego: &Ego) -> f32 {
+        1.0
+    }
     /// Chooses a velocity from what is around.
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2;
     /// Works out what is to be told of a choice and was not needed for it.
@@ -260,6 +266,7 @@ fn perceive<S: Simd, M: LocalModel>(
         #[inline(always)]
         || {
             let mut ego = around.sense(simd, scene, row, reach);
+            ego.preferred *= model.pace(scene, &ego);
             if headway.on && !model.keeps_distance() {
                 headway.turn(simd, scene, around, &mut ego, held_up);
             }

@@ -227,3 +227,37 @@ fn those_who_do_not_walk_together_are_driven_apart() {
     let (apart, sides) = meeting(7, 7, false, 0.15, 0);
     assert!(apart > 8.0 && sides == 2, "{apart} m");
 }
+
+/// NIST 2.9: four at 1.25 m/s and one at 0.5 m/s.
+const MIXED: &str = "format = 1\nuntil = 120\n[[agents]]\nradius = 0.2\ntogether = true\n\
+    preferred_speed = [1.25, 1.25, 1.25, 1.25, 0.5]\n\
+    place = { points = [[0, 0], [0, 1], [0, 2], [1, 0.5], [1, 1.5]] }\ngoal = { offset = [30, 0] }\n";
+
+#[test]
+fn the_fast_wait_for_the_slow_who_are_not_hurried() {
+    for preset in ["game", "pedestrian", "paper"] {
+        for pipeline in ["mesoscale = ['groups']", "microscale = 'hybrid'"] {
+            let text = format!("preset = '{preset}'\n{MIXED}[pipeline]\n{pipeline}\n");
+            let mut simulation = simulate(&text, &Overrides::default(), 1);
+            let (mut fastest, mut furthest) = (0.0f32, 0.0f64);
+            while !simulation.is_done() && simulation.arrived() == 0 {
+                simulation.step();
+                let columns = simulation.columns();
+                for (row, &speed) in columns.preferred_speed.iter().enumerate() {
+                    fastest = fastest.max(columns.vx[row].hypot(columns.vy[row]) / speed);
+                }
+                let places = places(&simulation, 0);
+                let (low, high) = places
+                    .iter()
+                    .fold((f64::MAX, f64::MIN), |(low, high), place| (low.min(place.x), high.max(place.x)));
+                furthest = furthest.max(high - low);
+            }
+            assert!(fastest < 1.05, "{preset}, {pipeline}: someone walks at {fastest} of its speed");
+            assert!(furthest < 5.0, "{preset}, {pipeline}: {furthest} m from the first to the last");
+            let first = simulation.time();
+            run(&mut simulation);
+            let between = simulation.time() - first;
+            assert!(simulation.arrived() == 5 && between < 10.0, "{preset}, {pipeline}: {between} s");
+        }
+    }
+}

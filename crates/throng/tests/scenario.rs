@@ -994,3 +994,42 @@ fn bad_measures_are_refused_with_their_keys() {
         assert!(error.contains(complaint), "{error}");
     }
 }
+
+#[test]
+fn bodies_that_begin_inside_one_another_are_told_of() {
+    let warnings = |places: &str, more: &str| {
+        let text = format!(
+            "format = 1\n{more}\n[[agents]]\nname = 'a'\nplace = {{ points = {places} }}\ngoal = {{ offset = [9, 0] }}\n\
+             [[agents]]\nname = 'b'\nradius = 0.5\nplace = {{ points = [[5, 5]] }}\ngoal = {{ offset = [9, 0] }}\n"
+        );
+        Scenario::parse(&text, "crowd.toml", None).unwrap().warnings()
+    };
+    assert!(warnings("[[0, 0], [0.5, 0], [5, 4.25]]", "").is_empty(), "to touch is no overlap");
+    let [one] = &warnings("[[0, 0], [0.4, 0], [9, 9]]", "")[..] else { panic!("one warning") };
+    assert!(one.contains("agent 0 of cohort `a` and agent 1 of cohort `a` overlap by 0.100 m"), "{one}");
+    let [one] = &warnings("[[0, 0], [0.4, 0], [5, 4.5]]", "")[..] else { panic!("one warning") };
+    assert!(one.contains("agent 2 of cohort `a` and agent 0 of cohort `b` overlap by 0.250 m"), "{one}");
+    assert!(one.contains("and 1 more pairs do"), "{one}");
+}
+
+#[test]
+fn agents_that_look_at_nobody_are_told_of() {
+    let warnings = |more: &str| {
+        let text = format!(
+            "format = 1\n{more}\n[[agents]]\nname = 'a'\nplace = {{ points = [[0, 0], [5, 0]] }}\ngoal = {{ offset = [9, 0] }}\n"
+        );
+        Scenario::parse(&text, "crowd.toml", None).unwrap().warnings().join("\n")
+    };
+    assert_eq!(warnings(""), "");
+    let none = warnings("[pipeline]\nmicroscale = 'none'\n");
+    assert!(none.contains("cohort `a` avoids nobody with `none`"), "{none}");
+    let blind = warnings("[params.orca]\nmax_neighbors = 0\n");
+    assert!(blind.contains("avoids nobody with params.orca.max_neighbors = 0"), "{blind}");
+    let near = warnings("[params.orca]\nneighbor_distance = 0.4\n");
+    assert!(
+        near.contains("params.orca.neighbor_distance = 0.4") && near.contains("touch at 0.50 m"),
+        "{near}"
+    );
+    // Another model's values do not count.
+    assert_eq!(warnings("[params.hrvo]\nmax_neighbors = 0\n"), "");
+}

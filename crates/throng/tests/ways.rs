@@ -55,6 +55,15 @@ fn people_leave_by_the_exit_that_they_choose() {
     assert!(west + east == 40 && (4..=16).contains(&west), "{west} {east}");
 }
 
+/// It used to stand on the edge for ever, neither outside nor inside.
+#[test]
+fn who_walks_along_the_edge_of_an_exit_gets_out() {
+    let text = "[[agents]]\nplace = { points = [[15, 6], [16, 4]] }\ngoal = { exit = 'east' }\n";
+    for preset in ["pedestrian", "game", "paper"] {
+        assert_eq!(left(&run(&format!("preset = '{preset}'\n{HALL}{text}"))), [0, 2], "{preset}");
+    }
+}
+
 #[test]
 fn a_closed_exit_is_given_up_for_another() {
     let close = "[[events]]\nat = 1\nclose_exit = 'west'\n";
@@ -72,6 +81,50 @@ fn a_long_line_makes_another_exit_quicker() {
     let quickest = run(&(narrow + &people(40, "goal = { exits = ['west', 'east'], choose = 'quickest' }")));
     let [west, east] = left(&quickest);
     assert!(west + east == 40 && east > 15 && west > 3, "{west} {east}");
+}
+
+#[test]
+fn a_familiar_exit_is_worth_a_detour() {
+    let goal = |keys: &str| format!("goal = {{ exits = ['west', 'east'], {keys} }}");
+    let exits = |keys: &str| left(&run(&(HALL.to_owned() + &people(12, &goal(keys)))));
+    // The nearest of them has 2 m to the west, the furthest 9; to the east it is 10 to 17.
+    assert_eq!(exits("familiar = ['west', 'east']"), [12, 0]);
+    assert_eq!(exits("familiar = ['east'], unfamiliar = 20"), [0, 12]);
+    let [west, east] = exits("familiar = ['east']");
+    assert!(west > 0 && east > 0 && west + east == 12, "{west} {east}");
+}
+
+#[test]
+fn people_go_by_what_others_do() {
+    let others = "[[agents]]\nname = 'others'\nradius = 0.2\nplace = { points = [[10, 8], [11, 8], [12, 8]] }\n\
+        goal = { exit = 'east' }\npreferred_speed = 0.5\n";
+    let goal = |follow: f64| format!("start = 1\ngoal = {{ exits = ['west', 'east'], follow = {follow} }}");
+    let exits = |follow: f64| left(&run(&(HALL.to_owned() + others + &people(6, &goal(follow)))));
+    assert_eq!(exits(0.0), [6, 3]);
+    assert_eq!(exits(1.0), [0, 9], "all who have set off go to the east");
+    // Where nobody else is, there is nobody to follow.
+    assert_eq!(left(&run(&(HALL.to_owned() + &people(1, &goal(1.0))))), [1, 0]);
+}
+
+#[test]
+fn who_is_not_let_out_yet_waits_in_front_of_the_exit() {
+    let capped = HALL.replace(
+        "area = [[0, 4], [1, 4], [1, 6], [0, 6]]",
+        "area = [[0, 4.5], [0.2, 4.5], [0.2, 5.5], [0, 5.5]]",
+    );
+    let capped = format!(
+        "preset = 'pedestrian'\n{}",
+        capped.replace("name = 'west'", "name = 'west'\nmax_flow = 0.5")
+    );
+    let mut simulation = simulation(&(capped + &people(20, "goal = { exit = 'west' }")));
+    let mut deepest: f32 = 0.0;
+    while !simulation.is_done() {
+        simulation.step();
+        deepest = deepest.max(simulation.overlaps().deepest);
+    }
+    assert_eq!(left(&simulation), [20, 0]);
+    assert!(simulation.time() > 19.0 / 0.5, "{}", simulation.time());
+    assert!(deepest < 0.02, "{deepest}");
 }
 
 #[test]
@@ -225,6 +278,27 @@ fn mistakes_are_named() {
     complains(
         &with(&people(1, "goal = { exits = ['west', 'east'], choose = 'share', share = [1] }")),
         &["goal.share: lists 1 shares for 2 exits"],
+    );
+    let goal = |keys: &str| with(&people(1, &format!("goal = {{ exits = ['west', 'east'], {keys} }}")));
+    complains(&goal("familiar = ['wset']"), &["goal.familiar[0]", "`wset`", "known: west, east"]);
+    complains(&goal("unfamiliar = 2"), &["goal.unfamiliar = 2", "belongs to `familiar`"]);
+    complains(&goal("familiar = ['west'], unfamiliar = 0.5"), &["goal.unfamiliar = 0.5 must be"]);
+    complains(&goal("follow = 1.5"), &["goal.follow = 1.5 must be"]);
+    complains(
+        &goal("choose = 'share', share = [1, 1], follow = 1"),
+        &["goal.follow", "does nothing where chance decides"],
+    );
+    complains(
+        &with(&people(1, "goal = { exit = 'west', familiar = ['west'] }")),
+        &["goal.familiar", "one exit leaves no choice"],
+    );
+    complains(
+        &with(&people(1, "goal = { point = [1, 1], follow = 1 }")),
+        &["goal.follow", "belongs to `exits`"],
+    );
+    complains(
+        &with("[[journeys]]\nname = 'j'\nstages = [{ share = { s = 1 }, follow = 1 }, 'east']\n"),
+        &["journeys[0].stages[0].follow", "at the end of a journey"],
     );
     complains(
         &with("[[journeys]]\nname = 'j'\nstages = ['west', 'east']\n"),

@@ -23,7 +23,7 @@ use search::Stop;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use target::{Target, Targets};
+use target::{PlainText, Target, Targets};
 use throng::Simulation;
 use throng::scenario::Overrides;
 use trajectory::Diagram;
@@ -34,8 +34,9 @@ DATA holds figures by their names in `throng run --report`, as .toml (`mean_trav
 measured, as they are of the runs. Every point is run with all seeds. Runs are kept in OUT.runs.csv: called again, the command
 goes on where it was broken off.
 
-Example:
-  throng calibrate doorway --to measured.toml --vary params.orca.time_horizon=0.5..4 --seeds 1..5 -o fitted.toml";
+Examples:
+  throng calibrate doorway --to measured.toml --vary params.orca.time_horizon=0.5..4 --seeds 1..5 -o fitted.toml
+  throng calibrate corridor.toml --to uo-050-180-180.txt.gz --frame-rate 16 --cm --vary params.headway.time_gap=0.3..1.2";
 
 /// Fit values of a scenario to measured figures or trajectories
 #[derive(Debug, clap::Args)]
@@ -46,6 +47,12 @@ pub struct Args {
     /// Measured figures (.toml, .json, .csv), or a recording
     #[arg(long, value_name = "DATA")]
     to: PathBuf,
+    /// Frames a second of a recorded text that does not say so itself (.txt, .txt.gz with lines of `id frame x y`)
+    #[arg(long, value_name = "F", value_parser = target::frame_rate)]
+    frame_rate: Option<f64>,
+    /// Such a text is in centimetres
+    #[arg(long, requires = "frame_rate")]
+    cm: bool,
     /// A key and the range to look in: `params.orca.time_horizon=0.5..4`; may be repeated
     #[arg(long, value_name = "KEY=LOW..HIGH", value_parser = range, required = true)]
     vary: Vec<Range>,
@@ -178,7 +185,8 @@ impl Plan {
         let set = args.changes.overrides();
         check_keys("--vary", args.vary.iter().map(|range| range.key.as_str()), &set)?;
         opening::scenario(&args.file, &set)?;
-        let targets = Targets::read(&args.to, &args.fit)?;
+        let text = args.frame_rate.map(|fps| PlainText { fps, scale: if args.cm { 0.01 } else { 1.0 } });
+        let targets = Targets::read(&args.to, text, &args.fit)?;
         if targets.all.len() < args.vary.len() {
             let (values, figures) = (count(args.vary.len(), "value"), count(targets.all.len(), "figure"));
             bail!("{values} cannot be fitted to {figures}; give more figures or fewer --vary");

@@ -2,6 +2,7 @@
 
 use super::trajectory;
 use crate::output;
+use crate::validate::data;
 use anyhow::{Context, anyhow, bail};
 use serde_json::Value;
 use std::path::Path;
@@ -35,6 +36,21 @@ impl Target {
     }
 }
 
+/// How to read a text of positions that says nothing of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainText {
+    /// Frames a second.
+    pub fps: f64,
+    /// Of its unit of length, m.
+    pub scale: f64,
+}
+
+/// Reads a number of frames a second.
+pub fn frame_rate(text: &str) -> Result<f64, String> {
+    let fps = text.parse().ok().filter(|fps: &f64| fps.is_finite() && *fps > 0.0);
+    fps.ok_or_else(|| "it must be a number > 0, such as 16".into())
+}
+
 /// All that a file asks for.
 #[derive(Debug)]
 pub struct Targets {
@@ -46,8 +62,8 @@ pub struct Targets {
 
 impl Targets {
     /// Reads a file: figures (.toml, .json, or .csv with `key,value`), or a recording in any format that `throng run
-    /// --record` writes. `only` chooses among its figures, if it names any.
-    pub fn read(path: &Path, only: &[String]) -> anyhow::Result<Targets> {
+    /// --record` writes, or as a text that says nothing of itself. `only` chooses among its figures, if it names any.
+    pub fn read(path: &Path, plain: Option<PlainText>, only: &[String]) -> anyhow::Result<Targets> {
         let shown = path.display();
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let text = || {
@@ -67,7 +83,15 @@ impl Targets {
             "csv" if text()?.lines().next().is_some_and(|header| header.starts_with("key,value")) => {
                 (of_csv(&text()?).map_err(|error| anyhow!("in `{shown}`: {error}"))?, false)
             }
-            _ => (trajectory::of_recording(&open_run(path)?), true),
+            "gz" if plain.is_none() => bail!(
+                "`{shown}` does not say how many frames a second it has; say so with --frame-rate, and --cm where it is in centimetres"
+            ),
+            _ => match plain {
+                Some(PlainText { fps, scale }) => {
+                    (trajectory::of_rows(&data::positions(path, scale)?, fps), true)
+                }
+                None => (trajectory::of_recording(&open_run(path)?), true),
+            },
         };
         let all = chosen(found, only).map_err(|error| anyhow!("in `{shown}`: {error}"))?;
         if all.is_empty() {
@@ -172,7 +196,36 @@ mod tests {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         let only: Vec<String> = only.iter().map(|&key| key.into()).collect();
-        Targets::read(&path, &only).map(|targets| targets.all).map_err(|error| error.to_string())
+        Targets::read(&path, None, &only).map(|targets| targets.all).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_text_that_says_nothing_of_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.txt");
+        // Two people, 1 m apart at 1.5 m/s, of whom one leaves after 20 s and the other after 24.
+        let line = |frame: i32| {
+            let x = f64::from(frame) * 150.0 / 16.0;
+            let one = if frame <= 320 { format!("1 {frame} {x} 0 170\n") } else { String::new() };
+            let two = if frame <= 384 { format!("2 {frame} {x} 100 170\n") } else { String::new() };
+            format!("{one}{two}3 {frame} 0 9000 170\n")
+        };
+        std::fs::write(&path, (0..=400).map(line).collect::<String>()).unwrap();
+        let plain = PlainText { fps: 16.0, scale: 0.01 };
+        let targets = Targets::read(&path, Some(plain), &[]).unwrap();
+        let figure = |key: &str| targets.all.iter().find(|target| target.key == key).unwrap().value;
+        assert!(targets.of_trajectories);
+        assert!((figure("trajectory.outflow") - 0.25).abs() < 1e-9);
+        // Alone at 0.14 per m², together at 0.28: both are in the first bin, with the one who stands.
+        let speed = figure("trajectory.speed_at.0.25");
+        assert!(speed > 0.8 && speed < 1.1, "{speed}");
+        assert!(
+            Targets::read(&folder.path().join("run.txt.gz"), None, &[])
+                .unwrap_err()
+                .to_string()
+                .contains("--frame-rate")
+        );
+        assert!(frame_rate("0").is_err() && frame_rate("x").is_err() && frame_rate("16") == Ok(16.0));
     }
 
     fn target(key: &str, value: f64, error: Option<f64>) -> Target {

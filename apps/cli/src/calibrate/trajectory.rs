@@ -5,7 +5,9 @@
 //! low, in both alike where the scenario has the recording's geometry.
 
 use super::target::Target;
+use crate::validate::data::Row;
 use glam::DVec2;
+use std::collections::BTreeMap;
 use throng::Simulation;
 use throng::record::Run;
 
@@ -97,7 +99,22 @@ fn densities(people: &[(i64, DVec2)]) -> Vec<f64> {
 
 /// The figures of a recording that has enough of them.
 pub fn of_recording(run: &Run) -> Vec<(String, Result<Target, String>)> {
-    let diagram = looked_at(run);
+    figures_of(&looked_at(run))
+}
+
+/// The same of positions in any order, so many frames a second.
+pub fn of_rows(rows: &[Row], fps: f64) -> Vec<(String, Result<Target, String>)> {
+    let step = ((EVERY * fps).round() as u32).max(1);
+    let mut looks: BTreeMap<u32, Vec<(i64, DVec2)>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.frame.is_multiple_of(step)) {
+        looks.entry(row.frame).or_default().push((row.id, row.place));
+    }
+    let mut diagram = Diagram::default();
+    looks.into_iter().for_each(|(frame, people)| diagram.look(f64::from(frame) / fps, people));
+    figures_of(&diagram)
+}
+
+fn figures_of(diagram: &Diagram) -> Vec<(String, Result<Target, String>)> {
     let enough = |name: &str| {
         diagram.speeds.iter().enumerate().all(|(bin, speeds)| speed_in(bin) != name || speeds.len() >= FEW)
     };

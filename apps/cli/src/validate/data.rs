@@ -46,9 +46,7 @@ impl Data {
 
     /// Corridor experiments of the Jülich archive: gzipped lines of `id frame x y z`, cm.
     pub fn hermes(&self, name: &str) -> anyhow::Result<Vec<Row>> {
-        let path = self.folder.join("hermes").join(format!("{name}.txt.gz"));
-        let lines = BufReader::new(GzDecoder::new(open(&path)?));
-        rows(lines, &path, 0.01, |line| words(line, char::is_whitespace))
+        positions(&self.folder.join("hermes").join(format!("{name}.txt.gz")), 0.01)
     }
 
     /// A text as PedPy reads it: lines of `id frame x y z`, m, and comments.
@@ -74,6 +72,16 @@ impl Data {
         }
         Ok(rows)
     }
+}
+
+/// A text of lines of `id frame x y`, gzipped or not, whose unit of length is so many metres.
+pub fn positions(path: &Path, scale: f64) -> anyhow::Result<Vec<Row>> {
+    let file = open(path)?;
+    let read = |line: &str| words(line, char::is_whitespace);
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+        return rows(BufReader::new(GzDecoder::new(file)), path, scale, read);
+    }
+    rows(BufReader::new(file), path, scale, read)
 }
 
 fn open(path: &Path) -> anyhow::Result<File> {

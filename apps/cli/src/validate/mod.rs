@@ -1,9 +1,10 @@
 //! `throng validate`: verification suites and recorded experiments, each case with what is asked and what came out.
 
-mod data;
+pub mod data;
 mod figure;
 mod outcome;
 mod page;
+mod plan;
 mod recorded;
 mod ring;
 mod standards;
@@ -71,6 +72,8 @@ Exit code 0: all that could be looked at holds. 1: something does not. 2: bad in
 struct Validation {
     name: String,
     seeds: u64,
+    /// What the command line changes in every scenario.
+    changes: Vec<String>,
     cases: Vec<Outcome>,
     findings: Vec<Finding>,
 }
@@ -114,9 +117,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     trials.line.say("");
     let findings: Vec<Finding> = cases.iter().flat_map(|case| case.findings.clone()).collect();
-    let validation = Validation { name, seeds: trials.seeds, cases, findings };
+    let changes = args.changes.written();
+    let validation = Validation { name, seeds: trials.seeds, changes, cases, findings };
     if let Some(html) = html {
-        html.write(page::page(&validation).as_bytes())?;
+        html.write(page::page(&validation, &trials.changes).as_bytes())?;
     }
     let text = if args.json {
         format!("{}\n", serde_json::to_string_pretty(&validation)?)
@@ -184,8 +188,12 @@ impl Validation {
         let (passed, failed, waiting) =
             (count(Status::Passed), count(Status::Failed), count(Status::Waiting));
         let findings = if self.findings.is_empty() { String::new() } else { findings::text(&self.findings) };
+        let changes = match self.changes.is_empty() {
+            true => String::new(),
+            false => format!(", with {}", self.changes.join(" ")),
+        };
         format!(
-            "{} ({} seeds)\n\n{}\n{findings}{passed} cases passed, {failed} failed, {waiting} waiting.\n",
+            "{} ({} seeds{changes})\n\n{}\n{findings}{passed} cases passed, {failed} failed, {waiting} waiting.\n",
             self.name,
             self.seeds,
             cases.join("\n")

@@ -13,6 +13,9 @@ pub struct Outcome {
     pub title: String,
     /// How it went.
     pub status: Status,
+    /// The built-in scenario that is run, by its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<&'static str>,
     /// What is set up, and how it is measured.
     pub set_up: String,
     /// What must come out.
@@ -93,6 +96,7 @@ impl Outcome {
             name: name.into(),
             title: title.into(),
             status: Status::Waiting,
+            scenario: None,
             set_up: "A recorded experiment, run again.".into(),
             asked: "What was recorded.".into(),
             because: Some(error.to_string()),
@@ -109,6 +113,9 @@ impl Outcome {
             "{}: {} [{status}]\n  set-up: {}\n  asked:  {}\n",
             self.name, self.title, self.set_up, self.asked
         );
+        if let Some(scenario) = self.scenario {
+            text += &format!("  file:   throng show {scenario}\n");
+        }
         if let Some(because) = &self.because {
             text += &format!("  because: {because}\n");
         }

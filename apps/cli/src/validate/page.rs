@@ -3,7 +3,9 @@
 use super::Validation;
 use super::figure::escaped;
 use super::outcome::{Outcome, Status, Table};
+use super::plan;
 use crate::findings::{Finding, number};
+use throng::scenario::Overrides;
 
 const STYLE: &str = "
 body { font: 15px/1.5 Georgia, serif; color: #222; max-width: 62em; margin: 2em auto; padding: 0 1em; }
@@ -15,11 +17,13 @@ dt { font-weight: bold; float: left; clear: left; width: 8em; } dd { margin: 0 0
 .status { font-size: 0.75em; padding: 0.15em 0.6em; border-radius: 0.8em; color: #fff; }
 .passed { background: #2a7d46; } .failed { background: #b3261e; } .waiting { background: #777; }
 td.no { color: #b3261e; font-weight: bold; } svg { width: 34em; max-width: 100%; }
+svg.plan { display: block; width: auto; height: auto; max-width: 34em; max-height: 18em; margin: 0.8em 0; }
+code { font-size: 0.9em; background: #f3f3f3; padding: 0 0.25em; }
 section { break-inside: avoid; } @media print { body { font-size: 11px; margin: 0; } }
 ";
 
-/// The page.
-pub fn page(validation: &Validation) -> String {
+/// The page. Plans are of the scenarios as the command line changes them.
+pub fn page(validation: &Validation, changes: &Overrides) -> String {
     let title = format!("throng validate {}", escaped(&validation.name));
     let count = |status| validation.cases.iter().filter(|case| case.status == status).count();
     let waiting = match count(Status::Waiting) {
@@ -27,16 +31,24 @@ pub fn page(validation: &Validation) -> String {
         waiting => format!(" {waiting} wait for what the engine cannot do yet, and count as neither."),
     };
     let held = validation.findings.iter().filter(|finding| finding.holds == Some(true)).count();
-    let cases: String = validation.cases.iter().map(section).collect();
+    let cases: String = validation.cases.iter().map(|case| section(case, changes)).collect();
+    let seeds =
+        if validation.seeds == 3 { "--quick".into() } else { format!("--seeds {}", validation.seeds) };
+    let command = ["throng validate", &validation.name, &seeds].map(str::to_owned).into_iter();
+    let command = command.chain(validation.changes.iter().cloned()).collect::<Vec<_>>().join(" ");
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
          <h1>{title}</h1>\n<p>throng {}, {} seeds for each setting. {} cases passed, {} failed.{waiting} {held} of {} findings \
-         hold. A failure that is told and explained is part of the result.</p>\n{}{cases}</html>\n",
+         hold. A failure that is told and explained is part of the result.</p>\n<p>Made by <code>{}</code>. Scenarios have the \
+         engine's defaults, but for what their files say and what this command changes; <code>throng show NAME</code> prints a file, \
+         <code>throng run NAME</code> runs it. In plans free space is white, people at the start are dots, and where they want to be is \
+         shaded.</p>\n{}{cases}</html>\n",
         env!("CARGO_PKG_VERSION"),
         validation.seeds,
         count(Status::Passed),
         count(Status::Failed),
         validation.findings.len(),
+        escaped(&command),
         contents(&validation.cases),
     )
 }
@@ -58,20 +70,24 @@ fn badge(status: Status) -> String {
     format!("<span class=\"status {name}\">{name}</span>")
 }
 
-fn section(case: &Outcome) -> String {
+fn section(case: &Outcome, changes: &Overrides) -> String {
     let because = case.because.as_ref().map(|because| {
         let title = if case.status == Status::Waiting { "Waits for" } else { "Fails, because" };
         format!("<dt>{title}</dt><dd>{}</dd>\n", escaped(because))
     });
+    let file =
+        case.scenario.map(|name| format!("<dt>Scenario</dt><dd><code>{}</code></dd>\n", escaped(name)));
+    let plan = case.scenario.and_then(|name| plan::of(name, changes)).unwrap_or_default();
     let figures: String = case.figures.iter().map(|figure| figure.svg()).collect();
     format!(
-        "<section id=\"{}\">\n<h2>{}: {} {}</h2>\n<dl>\n<dt>Set-up</dt><dd>{}</dd>\n<dt>Asked</dt><dd>{}</dd>\n{}</dl>\n{figures}{}{}</section>\n",
+        "<section id=\"{}\">\n<h2>{}: {} {}</h2>\n<dl>\n<dt>Set-up</dt><dd>{}</dd>\n<dt>Asked</dt><dd>{}</dd>\n{}{}</dl>\n{plan}{figures}{}{}</section>\n",
         escaped(&case.name),
         escaped(&case.name),
         escaped(&case.title),
         badge(case.status),
         escaped(&case.set_up),
         escaped(&case.asked),
+        file.unwrap_or_default(),
         because.unwrap_or_default(),
         table(&case.table),
         findings(&case.findings),

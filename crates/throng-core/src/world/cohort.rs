@@ -42,6 +42,9 @@ pub struct Bound<'a> {
     pub leaves: bool,
 }
 
+/// Who is no further than this from the edge of an area is there, m: one that walks along the edge has nowhere left to go.
+const ON_EDGE: f32 = 1e-3;
+
 impl<'a> Bound<'a> {
     /// What a member of a cohort walks to that has a destination.
     #[inline(always)]
@@ -61,7 +64,10 @@ impl<'a> Bound<'a> {
 
     pub(super) fn reached(&self, place: Vec2, goal: Vec2) -> bool {
         match self.area {
-            Some(ring) => crate::geom::inside_ring(place, ring).0,
+            Some(ring) => {
+                let (inside, edge) = crate::geom::inside_ring(place, ring);
+                inside || edge.distance_squared(place) <= ON_EDGE * ON_EDGE
+            }
             None => place.distance_squared(goal) <= self.goal_radius * self.goal_radius,
         }
     }

@@ -2,6 +2,8 @@
 //! Members avoid other groups as one and keep close, each from what it sees: it looks for the mates around it, takes
 //! their middle for the group's place and their outline for its body, and turns what it wants itself as the group as a
 //! whole has to turn. All see nearly the same, so all turn alike; no agent tells another anything.
+//!
+//! Who is ahead waits for who is behind, and no agent walks faster than it likes to: a group is as fast as its slowest.
 
 use super::cluster::mean;
 use super::sight::{Looker, Scene, is_hidden};
@@ -21,6 +23,8 @@ const STRAY: f32 = 1.5;
 const PULL: f32 = 0.5;
 /// The most that this changes a velocity, as a part of the preferred speed.
 const MOST_PULL: f32 = 0.5;
+/// The part of its speed with which an agent goes on that waits: two who each take the other for the last would stand for ever.
+const CREEP: f32 = 0.15;
 /// Mates agree on where to go if what they want together is at least this part of what one of them wants.
 const AGREED: f32 = 0.5;
 /// As much room is left between groups that pass, beside what bodies need, m.
@@ -35,6 +39,8 @@ pub struct Mates {
     /// How far agents look for mates at the most, m.
     furthest: f32,
     rows: Vec<u32>,
+    /// Those whom walls hide too: one knows who one's mates are.
+    near: Vec<u32>,
 }
 
 /// What they are as a whole.
@@ -68,16 +74,31 @@ impl Mates {
     fn find(&mut self, view: View<'_>, row: usize, range: f32) {
         let (cohort, at) = (view.agents.cohort[row], view.position(row));
         self.rows.clear();
-        let rows = &mut self.rows;
+        self.near.clear();
+        let (rows, near) = (&mut self.rows, &mut self.near);
         let mut look_at = |other: usize| {
             let walks = view.agents.status[other] == Status::Walking && view.agents.cohort[other] == cohort;
-            if walks && (other == row || !is_hidden(view, at, view.position(other))) {
-                rows.push(other as u32);
+            if walks {
+                near.push(other as u32);
+                if other == row || !is_hidden(view, at, view.position(other)) {
+                    rows.push(other as u32);
+                }
             }
         };
         dispatch!(Level::new(), simd => rows_within(simd, view.cells, row, [range, self.furthest], &mut self.candidates, &mut look_at));
         // Sums have other bits in another order.
         self.rows.sort_unstable_by_key(|&row| view.agents.id[row as usize]);
+    }
+
+    /// How far a row is ahead of the last of its mates that want to go where it does, m.
+    fn lead(&self, view: View<'_>, row: usize, wanted: Wanted<'_>) -> f32 {
+        let (at, ahead) = (view.position(row), wants(wanted, row).normalize_or_zero());
+        let behind = |&mate: &u32| {
+            let mate = mate as usize;
+            let agrees = wants(wanted, mate).dot(ahead) > 0.0;
+            if agrees { (at - view.position(mate)).dot(ahead) } else { 0.0 }
+        };
+        self.near.iter().map(behind).fold(0.0, f32::max)
     }
 
     fn body(&self, view: View<'_>, wanted: Wanted<'_>) -> Body {
@@ -158,9 +179,17 @@ pub fn adapt(scene: Scene<'_>, row: usize, wanted: Wanted<'_>, work: &mut Work) 
     let own = [row as u32];
     let looker = as_one(scene, &own, wanted, &work.mates, &body);
     let (adapted, side) = super::adapt(scene, &looker, &mut work.sight);
-    // No agent runs because the others do.
-    let turned = at_most(ratio(adapted, looker.preferred).rotate(preferred), preferred.length());
-    (turned + pull(scene.view, row, &body, preferred.length()), side)
+    // No agent runs because the others do, nor to get back to them: they wait.
+    let speed = preferred.length();
+    let turned = at_most(ratio(adapted, looker.preferred).rotate(preferred), speed);
+    let waits = patience(work.mates.lead(scene.view, row, wanted), body.room());
+    (at_most(turned * waits + pull(scene.view, row, &body, speed), speed), side)
+}
+
+/// The part of its speed with which an agent goes on that is so far ahead of the last of its mates: all of it while that is no
+/// more than a group is long.
+fn patience(lead: f32, room: f32) -> f32 {
+    (1.0 - (lead - 2.0 * room) / (1.5 * room)).clamp(CREEP, 1.0)
 }
 
 /// Back to the others, for those who are further out than a group needs to be.

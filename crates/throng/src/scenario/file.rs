@@ -217,7 +217,7 @@ macro_rules! people {
             #[schemars(range(min = 0.0, max = 1.0))]
             pub responsibility: f64,
             /// Whether members keep together: with `groups` in the mesoscale they avoid other groups as one, with `hybrid` as
-            /// their local model they keep to their middle and wait for one another. Default false.
+            /// their local model they keep to their middle; with both the fast wait for the slow. Default false.
             #[serde(default, skip_serializing_if = "is_false")]
             pub together: bool,
             /// The cohort's own local model. Default: the pipeline's.
@@ -338,7 +338,8 @@ pub struct ExitFile {
     pub name: String,
     /// Its corners, m. Whoever is inside has left.
     pub area: Vec<Point>,
-    /// How many are let out at most, persons/s; the others wait inside its area for their turn. Default: as many as come.
+    /// How many are let out at most, persons/s in all, whatever its width; the others wait inside its area for their turn, and behind
+    /// those. To hold people in front of a door, let the area be the doorway. Default: as many as come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub max_flow: Option<f64>,
@@ -458,6 +459,59 @@ pub struct LegChoiceFile {
     /// Which of the exits: "nearest" or "quickest". Default "nearest".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choose: Option<ChooseFile>,
+    /// Those of the exits that they know. Ways by the others count longer. Default: they know all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub familiar: Vec<String>,
+    /// As how many times as long the way by an exit that they do not know counts. Default 2. At least 1. Only with `familiar`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0))]
+    pub unfamiliar: Option<f64>,
+    /// How much they go by what others do, 0 to 1: an exit by which all leave who are on their way out by these exits counts as
+    /// that part quicker, one by which half of them do as half of that. Thought over about once a second. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub follow: Option<f64>,
+}
+
+/// What makes one exit count more than another beside its way: keys that a goal and the end of a journey share.
+#[derive(Clone, Copy)]
+pub(super) struct LeaningsFile<'a> {
+    pub familiar: &'a [String],
+    pub unfamiliar: Option<f64>,
+    pub follow: Option<f64>,
+}
+
+impl GoalFile {
+    pub(super) fn leanings(&self) -> LeaningsFile<'_> {
+        let GoalFile { familiar, unfamiliar, follow, .. } = self;
+        LeaningsFile { familiar, unfamiliar: *unfamiliar, follow: *follow }
+    }
+
+    /// The keys that are written and belong to `exits`.
+    pub(super) fn keys_of_exits(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let keys = [("choose", self.choose.is_some()), ("share", self.share.is_some())];
+        let keys = keys.into_iter().filter_map(|(key, written)| written.then_some(key));
+        keys.chain(self.leanings().written())
+    }
+}
+
+impl LegChoiceFile {
+    pub(super) fn leanings(&self) -> LeaningsFile<'_> {
+        let LegChoiceFile { familiar, unfamiliar, follow, .. } = self;
+        LeaningsFile { familiar, unfamiliar: *unfamiliar, follow: *follow }
+    }
+}
+
+impl LeaningsFile<'_> {
+    /// The keys that are written.
+    pub fn written(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let keys = [
+            ("familiar", !self.familiar.is_empty()),
+            ("unfamiliar", self.unfamiliar.is_some()),
+            ("follow", self.follow.is_some()),
+        ];
+        keys.into_iter().filter_map(|(key, written)| written.then_some(key))
+    }
 }
 
 /// A velocity for all, or one for each agent, m/s.
@@ -564,6 +618,18 @@ pub struct GoalFile {
     /// The share of people for each of the exits, with `choose = "share"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<Vec<f64>>,
+    /// Those of the exits that they know. Ways by the others count longer. Default: they know all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub familiar: Vec<String>,
+    /// As how many times as long the way by an exit that they do not know counts. Default 2. At least 1. Only with `familiar`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0))]
+    pub unfamiliar: Option<f64>,
+    /// How much they go by what others do, 0 to 1: an exit by which all leave who are on their way out by these exits counts as
+    /// that part quicker, one by which half of them do as half of that. Thought over about once a second. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub follow: Option<f64>,
 }
 
 /// A scripted body that avoids nobody.

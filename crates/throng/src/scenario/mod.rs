@@ -28,6 +28,7 @@ mod overrides;
 mod path;
 mod place;
 mod schema;
+mod warn;
 
 pub use error::{Invalid, Problem, ScenarioError};
 pub use file::*;
@@ -148,7 +149,14 @@ impl Scenario {
             )
         };
         let walled = self.walled().into_iter();
-        apart.map(warning).chain(self.unused_plans()).chain(self.unused_mesoscale()).chain(walled).collect()
+        let plans = self.unused_plans().chain(self.unused_mesoscale());
+        apart
+            .map(warning)
+            .chain(plans)
+            .chain(walled)
+            .chain(warn::overlaps(self))
+            .chain(warn::blind(self))
+            .collect()
     }
 
     fn keeps_together(&self, cohort: &Cohort) -> bool {
@@ -423,6 +431,22 @@ pub struct Ending {
     pub exits: Vec<usize>,
     /// Which of them.
     pub choice: Choice,
+    /// By exit: as how many times as long the way by it counts, 1 where it is known.
+    pub weights: Vec<f64>,
+    /// As what part quicker an exit counts by which all others leave, 0 to 1.
+    pub follow: f64,
+}
+
+impl Ending {
+    /// Exits that are all known, and chosen whatever others do.
+    fn plain(exits: Vec<usize>, choice: Choice) -> Ending {
+        Ending { weights: vec![1.0; exits.len()], exits, choice, follow: 0.0 }
+    }
+
+    /// Whether the best of them depends on what others do, and so on when one asks.
+    pub(crate) fn depends_on_others(&self) -> bool {
+        self.choice == Choice::Quickest || self.follow > 0.0
+    }
 }
 
 /// How people choose one of several exits.

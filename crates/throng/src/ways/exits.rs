@@ -2,12 +2,12 @@
 
 use super::{At, Ways, pick};
 use crate::crowd::{Crowd, Edit};
-use crate::scenario::{Choice, Exit};
+use crate::scenario::{Choice, Ending, Exit};
 use glam::{DVec2, Vec2};
 use serde::{Deserialize, Serialize};
 use throng_core::world::Status;
 
-/// How often people think over which exit is quickest, s.
+/// How often people think over what others do, s.
 const THINK_EVERY: f64 = 1.0;
 /// What another exit must save before it is taken, s, and as a part of the time: less would have people turn back and forth.
 const SAVES: f64 = 2.0;
@@ -40,12 +40,15 @@ impl ExitState {
 pub(super) struct Crowding {
     /// By exit and by whole metres.
     metres: Vec<Vec<u32>>,
+    /// By exit: all of them.
+    total: Vec<u32>,
 }
 
 impl Crowding {
     /// Not kept from step to step: a resumed run does not have it.
     pub fn forget(&mut self) {
         self.metres.clear();
+        self.total.clear();
     }
 
     fn put(&mut self, exit: usize, distance: f64, more: bool) {
@@ -54,7 +57,9 @@ impl Crowding {
         if metres.len() <= bin {
             metres.resize(bin + 1, 0);
         }
-        metres[bin] = if more { metres[bin] + 1 } else { metres[bin].saturating_sub(1) };
+        let change = |count: &mut u32| *count = if more { *count + 1 } else { count.saturating_sub(1) };
+        change(&mut metres[bin]);
+        change(&mut self.total[exit]);
     }
 
     /// How many are nearer to an exit than someone at a distance.
@@ -71,22 +76,28 @@ struct Chooser {
     speed: f64,
     /// Whether it has not set off.
     waits: bool,
+    /// The exit that it is on its way to, and counted at.
+    counts_at: Option<usize>,
 }
 
 impl Ways {
-    fn chooser(crowd: &Crowd, slot: u32) -> Option<Chooser> {
+    fn chooser(&self, crowd: &Crowd, slot: u32) -> Option<Chooser> {
         let world = crowd.world();
         let row = world.row(slot)?;
         let agents = &world.agents;
         let at = world.origin + Vec2::new(agents.x[row], agents.y[row]).as_dvec2();
         let speed = f64::from(agents.preferred_speed[row]).max(SLOWEST);
         let waits = agents.status[row] == Status::Waiting;
-        Some(Chooser { at, radius: agents.radius[row].into(), speed, waits })
+        let counts_at = match self.traveller(slot).map(|traveller| traveller.at) {
+            Some(At::Exit(exit) | At::Gate(exit)) if !waits => Some(exit as usize),
+            _ => None,
+        };
+        Some(Chooser { at, radius: agents.radius[row].into(), speed, waits, counts_at })
     }
 
     /// The exit that someone takes. Where all of its exits are closed, it waits in front of one.
     pub(super) fn choose_exit(&mut self, crowd: &Crowd, slot: u32, now: Option<usize>) -> Option<usize> {
-        let (traveller, chooser) = (self.traveller(slot)?, Ways::chooser(crowd, slot)?);
+        let (traveller, chooser) = (self.traveller(slot)?, self.chooser(crowd, slot)?);
         let ending = &self.journeys[traveller.journey as usize].ending;
         let open: Vec<usize> =
             (0..ending.exits.len()).filter(|&one| self.is_open(ending.exits[one])).collect();
@@ -94,23 +105,15 @@ impl Ways {
         if let [only] = candidates[..] {
             return Some(ending.exits[only]);
         }
-        match &ending.choice {
-            Choice::Share(shares) => {
-                let picked = pick(self.draws(&traveller).f64(), candidates.iter().map(|&one| shares[one]));
-                Some(ending.exits[candidates[picked]])
-            }
-            Choice::Nearest => {
-                let exits = candidates.iter().map(|&one| ending.exits[one]);
-                shortest(exits.map(|exit| (exit, self.walk(crowd, chooser, exit))))
-            }
-            Choice::Quickest => {
-                let exits: Vec<usize> = candidates.iter().map(|&one| ending.exits[one]).collect();
-                if self.crowding.metres.is_empty() {
-                    self.count_crowds(crowd);
-                }
-                self.quickest(crowd, chooser, &exits, now)
-            }
+        if let Choice::Share(shares) = &ending.choice {
+            let picked = pick(self.draws(&traveller).f64(), candidates.iter().map(|&one| shares[one]));
+            return Some(ending.exits[candidates[picked]]);
         }
+        if ending.depends_on_others() && self.crowding.metres.is_empty() {
+            self.count_crowds(crowd);
+        }
+        let ending = &self.journeys[traveller.journey as usize].ending;
+        self.best(crowd, chooser, (ending, &candidates), now.filter(|_| ending.depends_on_others()))
     }
 
     fn is_open(&self, exit: usize) -> bool {
@@ -123,27 +126,50 @@ impl Ways {
         way.ok().filter(|way| way.is_found()).map_or(f64::INFINITY, |way| way.length())
     }
 
-    /// The exit where someone is out first; the one it goes to now unless another saves enough.
-    fn quickest(
+    /// The exit that counts as the quickest; the one that someone goes to now unless another saves enough.
+    fn best(
         &self,
         crowd: &Crowd,
         chooser: Chooser,
-        exits: &[usize],
+        (ending, candidates): (&Ending, &[usize]),
         now: Option<usize>,
     ) -> Option<usize> {
-        let time =
-            |exit: usize| self.queue(chooser, exit).max(self.walk(crowd, chooser, exit) / chooser.speed);
-        let Some(now) = now.filter(|now| exits.contains(now)) else {
-            return shortest(exits.iter().map(|&exit| (exit, time(exit))));
+        let queue = |exit: usize| match ending.choice {
+            Choice::Quickest => self.queue(chooser, exit),
+            Choice::Nearest | Choice::Share(_) => 0.0,
+        };
+        let following = ending.follow > 0.0;
+        let all: u32 =
+            if following { ending.exits.iter().map(|&exit| self.others(chooser, exit)).sum() } else { 0 };
+        let factor = |one: usize| {
+            let others = if all > 0 { self.others(chooser, ending.exits[one]) } else { 0 };
+            ending.weights[one] * (1.0 - ending.follow * f64::from(others) / f64::from(all.max(1)))
+        };
+        let time = |one: usize| {
+            let exit = ending.exits[one];
+            factor(one) * queue(exit).max(self.walk(crowd, chooser, exit) / chooser.speed)
+        };
+        let exit_of = |one: usize| ending.exits[one];
+        let now = now.and_then(|now| candidates.iter().copied().find(|&one| ending.exits[one] == now));
+        let Some(now) = now else {
+            return shortest(candidates.iter().map(|&one| (one, time(one)))).map(exit_of);
         };
         let present = time(now);
         let enough = present - SAVES.max(SAVES_PART * present);
         // No way is shorter than the straight line: most exits need no look at the map.
         let straight = |exit: usize| self.exits[exit].middle.distance(chooser.at) / chooser.speed;
-        let worth = |&exit: &usize| exit != now && straight(exit).max(self.queue(chooser, exit)) < enough;
-        let others = exits.iter().copied().filter(worth).map(|exit| (exit, time(exit)));
+        let worth = |&one: &usize| {
+            let exit = ending.exits[one];
+            one != now && factor(one) * straight(exit).max(queue(exit)) < enough
+        };
+        let others = candidates.iter().copied().filter(worth).map(|one| (one, time(one)));
         let better: Vec<(usize, f64)> = others.filter(|(_, time)| *time < enough).collect();
-        if better.is_empty() { Some(now) } else { shortest(better.into_iter()) }
+        if better.is_empty() { Some(exit_of(now)) } else { shortest(better.into_iter()).map(exit_of) }
+    }
+
+    /// How many others are on their way out by an exit.
+    fn others(&self, chooser: Chooser, exit: usize) -> u32 {
+        self.crowding.total[exit].saturating_sub(u32::from(chooser.counts_at == Some(exit)))
     }
 
     /// How long those who are in front take to get out, s.
@@ -154,8 +180,9 @@ impl Ways {
 
     /// Counts who is how far from the exit that it walks to.
     pub(super) fn count_crowds(&mut self, crowd: &Crowd) {
-        self.crowding.metres.clear();
+        self.crowding.forget();
         self.crowding.metres.resize(self.exits.len(), Vec::new());
+        self.crowding.total.resize(self.exits.len(), 0);
         let world = crowd.world();
         for (slot, traveller) in (0u32..).zip(&self.state.travellers) {
             let Some(At::Exit(exit) | At::Gate(exit)) = traveller.map(|traveller| traveller.at) else {
@@ -171,13 +198,11 @@ impl Ways {
 
     pub(super) fn head_out(&mut self, crowd: &mut Crowd, slot: u32, exit: usize) {
         if !self.crowding.metres.is_empty()
-            && let Some(chooser) = Ways::chooser(crowd, slot)
+            && let Some(chooser) = self.chooser(crowd, slot)
             && !chooser.waits
         {
-            let before = self.traveller(slot).map(|traveller| traveller.at);
-            if let Some(At::Exit(before) | At::Gate(before)) = before {
-                let distance = self.exits[before as usize].middle.distance(chooser.at);
-                self.crowding.put(before as usize, distance, false);
+            if let Some(before) = chooser.counts_at {
+                self.crowding.put(before, self.exits[before].middle.distance(chooser.at), false);
             }
             self.crowding.put(exit, self.exits[exit].middle.distance(chooser.at), true);
         }
@@ -242,7 +267,7 @@ impl Ways {
             crowd.prepare();
             self.rethink(crowd, |exits| exits.len() > 1);
         }
-        if !self.journeys.iter().any(|journey| journey.ending.choice == Choice::Quickest) {
+        if !self.journeys.iter().any(|journey| journey.ending.depends_on_others()) {
             return;
         }
         self.count_crowds(crowd);
@@ -251,9 +276,8 @@ impl Ways {
         let mut slots: Vec<(u32, u32, usize)> = Vec::new();
         for (slot, traveller) in (0u32..).zip(&self.state.travellers) {
             let Some(traveller) = traveller else { continue };
-            let choice = &self.journeys[traveller.journey as usize].ending.choice;
             if let At::Exit(exit) = traveller.at
-                && *choice == Choice::Quickest
+                && self.journeys[traveller.journey as usize].ending.depends_on_others()
                 && (step + u64::from(traveller.id)).is_multiple_of(turns)
             {
                 slots.push((traveller.id, slot, exit as usize));

@@ -75,6 +75,7 @@ pub fn run(trials: &Trials, data: &Data) -> anyhow::Result<Outcome> {
         name: "recorded-doors".into(),
         title: "Flow through doors of eight widths (Kretz et al. 2006, Seyfried et al. 2009)".into(),
         status: Status::Passed,
+        scenario: Some("recorded-door"),
         set_up: "80 people of radius 0.2 m, free speed 1.34 ± 0.26 m/s, scattered over 6 × 6 m before a door in a wall 0.4 m thick. \
                  Flow over the line through the middle of the door, without the first and the last tenth; medians over seeds. Where \
                  both have a width, their mean is the recorded flow. A run in which not all get out within 300 s has the flow of \

@@ -103,6 +103,7 @@ fn outcome(
         name: "recorded-one-way".into(),
         title: "Corridor diagram: six recorded runs of one direction (hermes)".into(),
         status: Status::Passed,
+        scenario: Some("recorded-corridor"),
         set_up: format!(
             "Corridor 1.8 m wide, -4 <= y <= 4 m; people of radius {RADIUS} m come at the times and places of their first recorded \
              frames, with the velocities that they had, as soon as there is room, and walk to y = -6 m. Free speeds are drawn from \

@@ -37,6 +37,7 @@ pub fn run(trials: &Trials, data: &Data) -> anyhow::Result<Outcome> {
         name: "recorded-single-file".into(),
         title: "Single file: speed over density (RiMEA 16's reference)".into(),
         status: Status::Passed,
+        scenario: None,
         set_up: format!(
             "A ring {} m round and {} m wide; people of radius {RADIUS} m with free speeds of {} ± {} m/s (the band's middle where it \
              is emptiest, with room for the slowest to hold up others), evenly spaced at the start. Speed along the ring, \

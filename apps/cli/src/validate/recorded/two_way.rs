@@ -163,6 +163,7 @@ fn outcome(free_speed: FreeSpeed, recorded: &[Figures], simulated: &[Vec<Figures
         name: "recorded-two-way".into(),
         title: "Two streams in a corridor: five recorded runs (hermes)".into(),
         status: Status::Passed,
+        scenario: Some("recorded-corridor"),
         set_up: format!(
             "Corridor 3 m wide, -4 <= y <= 4 m; people of radius {RADIUS} m come as recorded, at both ends. Free speeds as recorded: \
              {:.2} ± {:.2} m/s, of {} people who had nobody before them. Lane order is the mean over people of ((same - \

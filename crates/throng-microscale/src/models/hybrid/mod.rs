@@ -25,7 +25,7 @@
 //! - ε·d is bounded: where nearness to the group outweighed everything else, its middle would be the only goal there is.
 //!
 //! That people do not walk through one another is not only the field's doing, though the paper says so: overlaps that are
-//! left are taken back by the motion stage (`params.separation`).
+//! left are taken back by the motion stage (`params.contact`).
 
 mod eikonal;
 mod field;
@@ -38,7 +38,6 @@ use eikonal::SIDE;
 use fearless_simd::Simd;
 use field::{Company, Weights};
 use glam::Vec2;
-use throng_core::handover::Mates;
 use throng_core::params::Draw;
 
 pub use field::Perception;
@@ -70,7 +69,7 @@ throng_core::params! {
         creep: f32 = 0.15, "", Limit::from(0.0).up_to(1.0);
         /// How long it takes to change velocity where something is in the way.
         relaxation: f32 = 0.25, "s", Limit::from(0.0).up_to(100.0);
-        /// An agent that is further than this ahead of the middle of those it walks together with waits for them. Of four; more of them take more room.
+        /// An agent that is further than this ahead of the middle of those it walks together with, or twice as far ahead of the last one, waits for them. Of four; more of them take more room.
         wait: f32 = 0.7, "m", Limit::above(0.0).up_to(1000.0);
         /// Whether the field is left out where no agent is in the straight way. It finds the same, but for its cells; only time is spared.
         shortcut: bool = true, "", Limit::from(0.0);
@@ -97,12 +96,23 @@ impl LocalModel for Hybrid {
         true
     }
 
+    /// Less for an agent that is ahead of those it walks together with. No agent waits for ever for those who are lost.
+    #[inline(always)]
+    fn pace(&self, scene: Scene<'_>, ego: &Ego) -> f32 {
+        let Some(mates) = scene.mates(ego.row) else { return 1.0 };
+        let company = Company::of(mates, ego.position);
+        // A single slow one hardly moves the middle of many: of two, the middle is half as far behind as the other is.
+        let ahead = ego.preferred.normalize_or_zero();
+        let behind = |place: Vec2| -place.dot(ahead);
+        let lead = behind(company.middle).max(0.5 * behind(mates.last - ego.position)) - company.room;
+        (2.0 - lead / self.wait).clamp(self.creep, 1.0)
+    }
+
     #[inline(always)]
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2 {
-        let preferred = wanted(scene, ego, around);
+        let preferred = ego.preferred;
         let speed = preferred.length();
-        let mates = scene.mates(ego.row);
-        let hurries = self.shortcut && mates.is_none();
+        let hurries = self.shortcut && scene.mates(ego.row).is_none();
         if speed == 0.0 || hurries && around.others.len == 0 && around.walls.is_empty() {
             return preferred;
         }
@@ -115,8 +125,7 @@ impl LocalModel for Hybrid {
         self.solve(simd, scene, ego, around, (&weights, speed), false);
         // Where everything around is closed, walls are for the motion to keep.
         let downhill = around.perception.downhill().unwrap_or(ahead);
-        let velocity =
-            downhill * self.speed(scene, ego, downhill, speed) * self.patience_with(ego, ahead, mates);
+        let velocity = downhill * self.speed(scene, ego, downhill, speed);
         let velocity = ego.velocity + (velocity - ego.velocity) * (ego.dt / self.relaxation.max(ego.dt));
         along_walls(simd, ego, around, velocity)
     }
@@ -124,42 +133,13 @@ impl LocalModel for Hybrid {
     /// The whole field: to choose, little of it is needed, or nothing.
     #[inline(always)]
     fn show<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) {
-        let preferred = wanted(scene, ego, around);
+        let preferred = ego.preferred;
         if preferred != Vec2::ZERO {
             let weights = self.perceive(simd, scene, ego, around, preferred);
             self.solve(simd, scene, ego, around, (&weights, preferred.length()), true);
         }
     }
 }
-
-/// What an agent wants that patience has turned aside. Beside walls it turns only for one who comes towards it, and not in a
-/// queue of those who all want the same: there is nowhere to turn to, and the field finds the way.
-#[inline(always)]
-fn wanted(scene: Scene<'_>, ego: &Ego, around: &Around) -> Vec2 {
-    let asked = Vec2::new(scene.intents.vx[ego.row], scene.intents.vy[ego.row]);
-    let turned = asked != ego.preferred && asked.dot(ego.preferred) > 0.0;
-    if turned && !around.walls.is_empty() && !is_met(scene, asked, &around.others) {
-        asked
-    } else {
-        ego.preferred
-    }
-}
-
-/// Whether another agent close ahead wants to where the agent comes from.
-fn is_met(scene: Scene<'_>, asked: Vec2, others: &Others) -> bool {
-    (0..others.len).any(|i| {
-        let (row, towards) = (others.row[i] as usize, others.towards(i));
-        let theirs = scene.intents.vx.get(row).zip(scene.intents.vy.get(row));
-        towards.length_squared() < CLOSE * CLOSE
-            && towards.dot(asked) > 0.0
-            && theirs.is_some_and(|(&x, &y)| Vec2::new(x, y).dot(asked) < OPPOSITE * asked.length_squared())
-    })
-}
-
-/// An agent that is closer than this is met, m.
-const CLOSE: f32 = 0.8;
-/// And wants the opposite where the cosine of both wishes is below this.
-const OPPOSITE: f32 = -0.7;
 
 /// The permitted velocity closest to one: cells are too coarse to say how to go along a wall that is touched.
 #[inline(always)]
@@ -247,13 +227,5 @@ impl Hybrid {
         let dense = (there.density - self.free_density) / (self.full_density - self.free_density).max(1e-3);
         let along = there.velocity.dot(direction).clamp(self.creep * preferred, preferred);
         preferred + (along - preferred) * dense.clamp(0.0, 1.0)
-    }
-
-    /// The part of its speed with which an agent goes on that is ahead of those it walks together with. No agent waits for ever
-    /// for those who are lost.
-    fn patience_with(&self, ego: &Ego, ahead: Vec2, mates: Option<Mates>) -> f32 {
-        let Some(company) = mates.map(|mates| Company::of(mates, ego.position)) else { return 1.0 };
-        let lead = -company.middle.dot(ahead) - company.room;
-        (2.0 - lead / self.wait).clamp(self.creep, 1.0)
     }
 }

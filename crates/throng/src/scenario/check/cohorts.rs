@@ -291,17 +291,15 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn target(&mut self, path: &KeyPath, goal: &GoalFile) -> Option<Target> {
-        let GoalFile { point, points, antipodal, offset, random, polygon, exit, exits, choose, share } = goal;
+        let GoalFile { point, points, antipodal, offset, random, polygon, exit, exits, .. } = goal;
         let is_way_out = exit.is_some() != exits.is_some();
         let elsewhere = [point, antipodal, offset].iter().any(|key| key.is_some())
             || [points, random, polygon].iter().any(|key| key.is_some());
         if is_way_out && !elsewhere {
             return self.way_out(path, goal).map(Target::Journey);
         }
-        for (key, written) in [("choose", choose.is_some()), ("share", share.is_some())] {
-            if written {
-                self.report.value(&path.then(key), "belongs to `exits`");
-            }
+        for key in goal.keys_of_exits() {
+            self.report.value(&path.then(key), "belongs to `exits`");
         }
         if exit.is_some() || exits.is_some() {
             self.report.say(path, ONE_GOAL);

@@ -19,6 +19,8 @@ const SPECIFIC_FLOW: f64 = 1.3;
 const WAYPOINT_DISTANCE: f64 = 1.0;
 /// How far apart people wait, in their diameters: others can still squeeze past.
 const WAIT_APART: f64 = 1.3;
+/// As how many times as long the way by an exit that people do not know counts, where nothing is said.
+const UNFAMILIAR: f64 = 2.0;
 /// Places that are tried across an area in search of a free one.
 const TRIED_ACROSS: usize = 16;
 
@@ -186,7 +188,7 @@ impl Checker<'_> {
             let legs = before.iter().enumerate().filter_map(|(leg, file)| self.leg(&path.then(leg), file));
             let legs = legs.collect();
             let ending = self.last_leg(&path.then(before.len()), last);
-            let ending = ending.unwrap_or(Ending { exits: Vec::new(), choice: Choice::Nearest });
+            let ending = ending.unwrap_or_else(|| Ending::plain(Vec::new(), Choice::Nearest));
             self.journeys.push(Journey { name: Some(journey.name.clone()), legs, ending });
         }
     }
@@ -194,7 +196,9 @@ impl Checker<'_> {
     fn leg(&mut self, path: &KeyPath, leg: &LegFile) -> Option<Leg> {
         match leg {
             LegFile::Name(name) => self.stage_named(path, name).map(Leg::Stage),
-            LegFile::Choice(LegChoiceFile { share, shortest_queue, exits, choose: None }) => {
+            LegFile::Choice(choice @ LegChoiceFile { share, shortest_queue, exits, choose: None, .. })
+                if choice.leanings().written().next().is_none() =>
+            {
                 match (share.is_empty(), shortest_queue.is_empty(), exits.is_empty()) {
                     (false, true, true) => {
                         let path = path.then("share");
@@ -220,8 +224,11 @@ impl Checker<'_> {
                     }
                 }
             }
-            LegFile::Choice(_) => {
-                self.report.say(&path.then("choose"), "belongs to `exits`, at the end of a journey");
+            LegFile::Choice(choice) => {
+                let keys = choice.choose.map(|_| "choose").into_iter().chain(choice.leanings().written());
+                for key in keys {
+                    self.report.say(&path.then(key), "belongs to `exits`, at the end of a journey");
+                }
                 None
             }
         }
@@ -231,23 +238,24 @@ impl Checker<'_> {
         match leg {
             LegFile::Name(name) => {
                 let exits = vec![self.exit_named(path, name)?];
-                Some(Ending { exits, choice: Choice::Nearest })
+                Some(Ending::plain(exits, Choice::Nearest))
             }
-            LegFile::Choice(LegChoiceFile { share, shortest_queue, exits, choose })
+            LegFile::Choice(leg @ LegChoiceFile { share, shortest_queue, exits, choose, .. })
                 if shortest_queue.is_empty() && share.is_empty() != exits.is_empty() =>
             {
                 if exits.is_empty() {
-                    let path = path.then("share");
-                    self.shares(&path, share.values().copied());
-                    let named = share.keys().map(|name| self.exit_named(&path.then(name.as_str()), name));
+                    let shares = path.then("share");
+                    self.shares(&shares, share.values().copied());
+                    let named = share.keys().map(|name| self.exit_named(&shares.then(name.as_str()), name));
                     let exits = named.collect::<Option<_>>()?;
-                    return Some(Ending { exits, choice: Choice::Share(share.values().copied().collect()) });
+                    self.no_leanings(path, leg.leanings());
+                    return Some(Ending::plain(exits, Choice::Share(share.values().copied().collect())));
                 }
                 if *choose == Some(ChooseFile::Share) {
                     let complaint = "needs shares: write `{ share = { name = 0.3, ... } }` here";
                     self.report.value(&path.then("choose"), complaint);
                 }
-                self.ending(path, exits, choose.unwrap_or_default(), None)
+                self.ending(path, exits, choose.unwrap_or_default(), None, leg.leanings())
             }
             LegFile::Choice(_) => {
                 self.report
@@ -261,17 +269,16 @@ impl Checker<'_> {
     pub(super) fn way_out(&mut self, path: &KeyPath, goal: &GoalFile) -> Option<u32> {
         let ending = match (&goal.exit, &goal.exits) {
             (Some(exit), None) => {
-                for (key, written) in [("choose", goal.choose.is_some()), ("share", goal.share.is_some())] {
-                    if written {
-                        self.report.value(&path.then(key), "belongs to `exits`; one exit leaves no choice");
-                    }
+                for key in goal.keys_of_exits() {
+                    self.report.value(&path.then(key), "belongs to `exits`; one exit leaves no choice");
                 }
                 let exits = vec![self.exit_named(&path.then("exit"), exit)?];
-                Ending { exits, choice: Choice::Nearest }
+                Ending::plain(exits, Choice::Nearest)
             }
             (_, exits) => {
                 let exits = exits.as_deref().unwrap_or_default();
-                self.ending(path, exits, goal.choose.unwrap_or_default(), goal.share.as_deref())?
+                let choose = goal.choose.unwrap_or_default();
+                self.ending(path, exits, choose, goal.share.as_deref(), goal.leanings())?
             }
         };
         self.journeys.push(Journey { name: None, legs: Vec::new(), ending });
@@ -284,8 +291,9 @@ impl Checker<'_> {
         names: &[String],
         choose: ChooseFile,
         share: Option<&[f64]>,
+        leanings: LeaningsFile<'_>,
     ) -> Option<Ending> {
-        let exits_path = path.then("exits");
+        let (whole, exits_path) = (path, path.then("exits"));
         if names.is_empty() {
             self.report.value(&exits_path, "must name one exit or more");
             return None;
@@ -299,7 +307,8 @@ impl Checker<'_> {
             (ChooseFile::Quickest, None) => Choice::Quickest,
             (ChooseFile::Share, Some(share)) if share.len() == names.len() => {
                 self.shares(&path, share.iter().copied());
-                Choice::Share(share.to_vec())
+                self.no_leanings(whole, leanings);
+                return Some(Ending::plain(exits, Choice::Share(share.to_vec())));
             }
             (ChooseFile::Share, share) => {
                 let (given, exits) = (share.map_or(0, <[f64]>::len), names.len());
@@ -311,7 +320,42 @@ impl Checker<'_> {
                 return None;
             }
         };
-        Some(Ending { exits, choice })
+        self.leaning(whole, names, leanings, Ending::plain(exits, choice))
+    }
+
+    /// Chance minds neither what is known nor what others do.
+    fn no_leanings(&mut self, path: &KeyPath, leanings: LeaningsFile<'_>) {
+        for key in leanings.written() {
+            let complaint = "does nothing where chance decides; write `choose = \"nearest\"` or \"quickest\"";
+            self.report.say(&path.then(key), complaint);
+        }
+    }
+
+    /// Exits that people know count as they are, others as longer ways.
+    fn leaning(
+        &mut self,
+        path: &KeyPath,
+        names: &[String],
+        leanings: LeaningsFile<'_>,
+        ending: Ending,
+    ) -> Option<Ending> {
+        let LeaningsFile { familiar, unfamiliar, follow } = leanings;
+        let known_names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for (index, name) in familiar.iter().enumerate() {
+            self.named(&path.then("familiar").then(index), "exit among `exits` called", name, &known_names)?;
+        }
+        if familiar.is_empty() && unfamiliar.is_some() {
+            self.report.value(
+                &path.then("unfamiliar"),
+                "belongs to `familiar`, which names the exits that are known",
+            );
+        }
+        let unfamiliar = unfamiliar.unwrap_or(UNFAMILIAR);
+        self.number(&path.then("unfamiliar"), unfamiliar, Limit::from(1.0).up_to(LARGEST));
+        let follow = follow.unwrap_or(0.0);
+        self.number(&path.then("follow"), follow, Limit::from(0.0).up_to(1.0));
+        let weight = |name| if familiar.is_empty() || familiar.contains(name) { 1.0 } else { unfamiliar };
+        Some(Ending { weights: names.iter().map(weight).collect(), follow, ..ending })
     }
 
     fn shares(&mut self, path: &KeyPath, shares: impl Iterator<Item = f64> + Clone) {
