@@ -31,7 +31,7 @@ mod eikonal;
 mod field;
 
 use crate::LocalModel;
-use crate::around::{Around, Ego, Others, Reach};
+use crate::around::{Around, Ego, Reach};
 use crate::stage::Scene;
 use crate::velocity_obstacle::{closest, wall_planes};
 use eikonal::SIDE;
