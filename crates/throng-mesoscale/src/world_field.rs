@@ -7,7 +7,8 @@
 
 use glam::{DVec2, Vec2};
 use throng_core::handover::{Intents, Mates};
-use throng_core::space::Blob;
+use throng_core::few::Few;
+use throng_core::space::{Blob, Period};
 use throng_core::world::{Flow, Status, View};
 
 throng_core::params! {
@@ -33,9 +34,27 @@ impl WorldField {
                 Blob::new(self.amplitude, Vec2::new(self.spread_x, self.spread_y), self.cell),
             )
         });
-        flow.fill(view.agents.len(), |row| (view.position(row), view.velocity(row)));
+        // Where space repeats, the crowd is there once more on both sides of a seam: readings reach across it.
+        let (rows, images) = (view.agents.len(), images(*view.cells.period()));
+        flow.fill(rows * images.len(), |index| {
+            (view.position(index % rows) + images[index / rows], view.velocity(index % rows))
+        });
         find_mates(view, &mut intents.mates);
     }
+}
+
+/// By how much the crowd is shifted, m, each time that it counts.
+fn images(period: Period) -> Few<Vec2, 9> {
+    let mut images = Few::new();
+    images.push(Vec2::ZERO);
+    let length = period.length();
+    for axis in [Vec2::X, Vec2::Y].map(|axis| axis * length).into_iter().filter(|&axis| axis != Vec2::ZERO) {
+        for index in 0..images.len() {
+            images.push(images[index] - axis);
+            images.push(images[index] + axis);
+        }
+    }
+    images
 }
 
 /// By cohort: those who walk together, if they do. An agent that has arrived or not yet begun holds no other up.
@@ -46,13 +65,15 @@ fn find_mates(view: View<'_>, mates: &mut Vec<Option<Mates>>) {
         return;
     }
     // Rows have one order on any number of threads.
-    let mut sums = vec![(DVec2::ZERO, 0u32); view.cohorts.len()];
+    let mut sums = vec![(None, DVec2::ZERO, 0u32); view.cohorts.len()];
     for row in (0..view.agents.len()).filter(|&row| view.agents.status[row] == Status::Walking) {
-        let (sum, count) = &mut sums[view.agents.cohort[row] as usize];
-        *sum += view.position(row).as_dvec2();
+        let (first, sum, count) = &mut sums[view.agents.cohort[row] as usize];
+        // Around the first of them: where space repeats, they may be on both sides of a seam.
+        let place = view.image(*first.get_or_insert(view.position(row)), view.position(row));
+        *sum += place.as_dvec2();
         *count += 1;
     }
-    for ((mates, (sum, count)), cohort) in mates.iter_mut().zip(sums).zip(view.cohorts) {
+    for ((mates, (_, sum, count)), cohort) in mates.iter_mut().zip(sums).zip(view.cohorts) {
         let middle = || (sum / f64::from(count)).as_vec2();
         *mates = (cohort.together && count > 1).then(|| Mates { middle: middle(), count });
     }

@@ -109,6 +109,7 @@ impl Others {
         at: usize,
         rows: &[u32; LANES],
         them: &Columns<S>,
+        towards: [f32x16<S>; 2],
         held_up: impl Fn(usize) -> bool,
     ) {
         let splat = |value: f32| f32x16::splat(simd, value);
@@ -130,8 +131,8 @@ impl Others {
             arrived_rate = arrived.select(f32x16::from_slice(simd, &rates), none);
         }
         let columns = [
-            (&mut self.dx, them.x - splat(ego.position.x)),
-            (&mut self.dy, them.y - splat(ego.position.y)),
+            (&mut self.dx, towards[0]),
+            (&mut self.dy, towards[1]),
             (&mut self.vx, them.vx),
             (&mut self.vy, them.vy),
             (&mut self.reach, them.radius + splat(ego.radius)),
@@ -166,9 +167,9 @@ impl Others {
         [dx, dy, vx, vy, reach, share, part, arrived_rate]
     }
 
-    fn push_mover(&mut self, ego: &Ego, mover: &MoverState, row: u32) {
+    fn push_mover(&mut self, ego: &Ego, mover: &MoverState, towards: Vec2, row: u32) {
         let i = self.len;
-        (self.dx[i], self.dy[i]) = (mover.position - ego.position).into();
+        (self.dx[i], self.dy[i]) = towards.into();
         (self.vx[i], self.vy[i]) = mover.velocity.into();
         (self.reach[i], self.share[i], self.part[i], self.row[i]) =
             (ego.radius + mover.radius, 1.0, 1.0, row);
@@ -313,11 +314,14 @@ impl Around {
         let held_up = |row: usize| scene.frustration(row).max(scene.frustration(ego.row)) >= YIELD;
         others.len = self.nearest.rows().len();
         for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {
-            others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows), held_up);
+            let them = Columns::gather(simd, bodies, rows);
+            let [x, y] = [ego.position.x, ego.position.y].map(|at| f32x16::splat(simd, at));
+            let towards = view.cells.period().nearest_lanes(simd, [them.x - x, them.y - y]);
+            others.put(simd, ego, me, block * LANES, rows, &them, towards, held_up);
         }
         if !self.walls.is_empty() {
             let hidden = |row: u32| {
-                let at = bodies[row as usize].position();
+                let at = view.image(ego.position, bodies[row as usize].position());
                 self.walls.iter().any(|wall| wall.blocks(ego.position, at))
             };
             others.retain(|row| !hidden(row));
@@ -327,9 +331,10 @@ impl Around {
     /// Scripted bodies count by their surface: a wide one must be seen before its middle is near.
     fn find_movers(&mut self, view: View<'_>, ego: &Ego, reach: &Reach) {
         for (index, mover) in view.movers.iter().enumerate() {
-            let seen = mover.position.distance(ego.position) - mover.radius < reach.neighbor_distance;
+            let towards = view.towards(ego.position, mover.position);
+            let seen = towards.length() - mover.radius < reach.neighbor_distance;
             if seen && self.others.len < MAX_OTHERS {
-                self.others.push_mover(ego, mover, u32::MAX - index as u32);
+                self.others.push_mover(ego, mover, towards, u32::MAX - index as u32);
             }
         }
     }

@@ -480,7 +480,7 @@ fn others_stand<S: Simd>(simd: S, around: &Around, preferred: Vec2) -> bool {
 /// it is packed.
 fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held: bool) -> f32 {
     let others = &around.others;
-    let aim = |row: usize| scene.intents.aim[row] - ego.position;
+    let aim = |row: usize| scene.intents.aim[row] + scene.view.seam(ego.position, row) - ego.position;
     let of = |i: usize| {
         let (row, towards) = (others.row[i], others.towards(i));
         let Some(&slot) = scene.view.agents.slot.get(row as usize) else { return 0.0 };

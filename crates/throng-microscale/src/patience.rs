@@ -223,7 +223,7 @@ fn is_met(view: View<'_>, intents: &Intents, around: &Around, ego: &Ego) -> bool
         let theirs = Vec2::new(intents.vx[row], intents.vy[row]);
         let cosine = cosine(ego.preferred, theirs);
         let passes = |row: usize, from: Vec2, to_other: Vec2| {
-            (intents.aim[row] - from).dot(to_other) > distance * distance
+            (intents.aim[row] + view.seam(ego.position, row) - from).dot(to_other) > distance * distance
         };
         let past = || passes(ego.row, ego.position, towards) && passes(row, ego.position + towards, -towards);
         distance < PRESSED * others.reach[i] && cosine < OPPOSITE || cosine < ACROSS && past()

@@ -165,7 +165,7 @@ fn struck(view: View<'_>, row: usize) -> bool {
     view.movers.iter().any(|mover| {
         let speeds = view.fastest + mover.velocity.length();
         let reach = view.agents.radius[row] + mover.radius + speeds * view.dt;
-        mover.position.distance_squared(view.position(row)) < reach * reach
+        view.towards(view.position(row), mover.position).length_squared() < reach * reach
     })
 }
 
@@ -217,7 +217,7 @@ fn contacts<S: Simd>(
     let (at, radius) = (place(moves, row), &view.agents.radius);
     let mut look_at = |other: usize| {
         let close = NEARLY * (radius[row] + radius[other]);
-        let squared = at.distance_squared(place(moves, other));
+        let squared = view.towards(at, place(moves, other)).length_squared();
         if other != row && squared < close * close {
             insert_by_id(&mut touching, other as u32, &view.agents.id);
         }
@@ -247,7 +247,9 @@ fn insert_by_id(touching: &mut Touching, row: u32, id: &[u32]) {
 fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> bool {
     let agents = view.agents;
     let at = place(moves, row);
-    let closer = |other: Vec2, reach: f32| at.distance_squared(other) < (reach - TOLERANCE).max(0.0).powi(2);
+    let closer = |other: Vec2, reach: f32| {
+        view.towards(at, other).length_squared() < (reach - TOLERANCE).max(0.0).powi(2)
+    };
     touching.iter().any(|&other| {
         closer(place(moves, other as usize), agents.radius[row] + agents.radius[other as usize])
     }) || view
@@ -273,14 +275,14 @@ fn apart(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> Vec2
         let other = other as usize;
         let reach = agents.radius[row] + agents.radius[other];
         let part = if agents.id[row] < agents.id[other] { Vec2::X } else { Vec2::NEG_X };
-        push(at - place(moves, other), reach, part, &|direction| {
+        push(view.towards(place(moves, other), at), reach, part, &|direction| {
             let mine = approach(view, moves, row, -direction);
             let theirs = approach(view, moves, other, direction);
             if mine + theirs > 0.0 { mine / (mine + theirs) } else { 0.5 }
         });
     }
     for mover in view.movers {
-        let away = at - (mover.position + mover.velocity * view.dt);
+        let away = view.towards(mover.position + mover.velocity * view.dt, at);
         push(away, agents.radius[row] + mover.radius, Vec2::X, &|_| 1.0);
     }
     let moved = at + if count > TOGETHER { sum * (TOGETHER / count) } else { sum };
