@@ -6,8 +6,8 @@
 //! Beside it stands where those who walk together have their middle.
 
 use glam::{DVec2, Vec2};
-use throng_core::handover::{Intents, Mates};
 use throng_core::few::Few;
+use throng_core::handover::{Intents, Mates};
 use throng_core::space::{Blob, Period};
 use throng_core::world::{Flow, Status, View};
 

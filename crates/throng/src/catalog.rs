@@ -304,7 +304,9 @@ pub(crate) fn not_periodic(stage: Stage, name: &str) -> String {
         [one] => format!("`{one}` does"),
         names => format!("`{}` do", names.join("` and `")),
     };
-    format!("the {stage_name} model `{name}` does not work on a periodic map; {way_out}, or draw the map without `periodic`")
+    format!(
+        "the {stage_name} model `{name}` does not work on a periodic map; {way_out}, or draw the map without `periodic`"
+    )
 }
 
 fn periodic(stage: Stage) -> Vec<&'static str> {

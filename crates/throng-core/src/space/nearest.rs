@@ -391,11 +391,7 @@ mod tests {
     use glam::Vec2;
     use proptest::prelude::*;
 
-    fn indexed(
-        places: &[(f32, f32)],
-        size: f32,
-        period: Period,
-    ) -> (Cells, Vec<u32>, Vec<(f32, f32)>) {
+    fn indexed(places: &[(f32, f32)], size: f32, period: Period) -> (Cells, Vec<u32>, Vec<(f32, f32)>) {
         let (x, y): (Vec<f32>, Vec<f32>) = places.iter().copied().unzip();
         let id: Vec<u32> = (0..places.len() as u32).rev().collect();
         let (mut cells, mut order) = (Cells::default(), Vec::new());

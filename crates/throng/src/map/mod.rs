@@ -18,7 +18,9 @@ pub(crate) use drawing::read_text;
 #[cfg(feature = "scenario")]
 pub(crate) use {boundary::free_area, throng_core::geom::double::cross};
 
-pub(crate) use boundary::{boundary_within, clean_polygons, grown, winds_around, without_repeats, without_repeats_open};
+pub(crate) use boundary::{
+    boundary_within, clean_polygons, grown, winds_around, without_repeats, without_repeats_open,
+};
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};

@@ -185,9 +185,14 @@ mod tests {
     #[test]
     fn an_obstacle_reaches_across_the_seam() {
         let mut map = corridor(0.0, 26.0);
-        map.add_obstacle("crate", [(25.0, 0.5), (27.0, 0.5), (27.0, 1.5), (25.0, 1.5)].map(DVec2::from).into()).unwrap();
+        map.add_obstacle(
+            "crate",
+            [(25.0, 0.5), (27.0, 0.5), (27.0, 1.5), (25.0, 1.5)].map(DVec2::from).into(),
+        )
+        .unwrap();
         let region = Region::new(&boundary(&map));
-        for (x, free) in [(0.5, false), (25.5, false), (1.5, true), (24.5, true), (26.5, false), (53.5, true)] {
+        for (x, free) in [(0.5, false), (25.5, false), (1.5, true), (24.5, true), (26.5, false), (53.5, true)]
+        {
             assert_eq!(region.is_free(DVec2::new(x, 1.0)), free, "{x}");
         }
         assert!(!region.has_room(DVec2::new(1.1, 1.0), 0.2) && region.has_room(DVec2::new(1.3, 1.0), 0.2));
@@ -196,7 +201,8 @@ mod tests {
     #[test]
     fn without_a_walkable_area_the_cell_begins_at_zero() {
         let mut map = Map { periodic: DVec2::new(0.0, 10.0), ..Map::default() };
-        map.add_obstacle("far", [(0.0, 31.0), (1.0, 31.0), (1.0, 32.0), (0.0, 32.0)].map(DVec2::from).into()).unwrap();
+        map.add_obstacle("far", [(0.0, 31.0), (1.0, 31.0), (1.0, 32.0), (0.0, 32.0)].map(DVec2::from).into())
+            .unwrap();
         let region = Region::new(&boundary(&map));
         assert!(!region.is_free(DVec2::new(0.5, 1.5)) && region.is_free(DVec2::new(0.5, 2.5)));
         assert!(!region.is_free(DVec2::new(0.5, -8.5)) && region.is_free(DVec2::new(1.5, 1.5)));

@@ -92,7 +92,8 @@ impl Region {
     /// `None` where nothing is free.
     pub fn closest_room(&self, point: DVec2, radius: f64) -> Option<DVec2> {
         let folded = self.repeat.fold(point);
-        self.closest_room_in_cell(folded, radius).map(|room| if folded == point { room } else { point + (room - folded) })
+        self.closest_room_in_cell(folded, radius)
+            .map(|room| if folded == point { room } else { point + (room - folded) })
     }
 
     fn closest_room_in_cell(&self, point: DVec2, radius: f64) -> Option<DVec2> {

@@ -124,8 +124,7 @@ pub struct Person {
 /// Those near a place, by id. Where space repeats, all are.
 fn near(people: &[Person], space: Repeat, [low, high]: [DVec2; 2]) -> Vec<Person> {
     let is_near = |person: &&Person| {
-        let is_beside =
-            person.position.cmpge(low - REACH).all() && person.position.cmple(high + REACH).all();
+        let is_beside = person.position.cmpge(low - REACH).all() && person.position.cmple(high + REACH).all();
         is_beside || !space.is_none()
     };
     let mut near: Vec<Person> = people.iter().filter(is_near).copied().collect();

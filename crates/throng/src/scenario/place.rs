@@ -60,12 +60,7 @@ pub(super) struct Standing {
 impl Standing {
     /// `widest` is the largest radius that will ever be added.
     pub fn new(widest: f64) -> Standing {
-        Standing {
-            cell: 2.0 * widest,
-            bodies: Vec::new(),
-            cells: HashMap::new(),
-            repeat: Repeat::default(),
-        }
+        Standing { cell: 2.0 * widest, bodies: Vec::new(), cells: HashMap::new(), repeat: Repeat::default() }
     }
 
     /// On a map that repeats: bodies keep clear of one another across its seams too.

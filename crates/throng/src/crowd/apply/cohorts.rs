@@ -1,9 +1,7 @@
 //! Edits of cohorts, of models and of the length of a step.
 
 use super::super::builder::check_dt;
-use super::checks::{
-    check_area, check_cohort, check_periodic, check_place, check_settings, checked_area,
-};
+use super::checks::{check_area, check_cohort, check_periodic, check_place, check_settings, checked_area};
 use crate::crowd::agent::{Cohort, CohortId};
 use crate::crowd::edit::{CohortGoal, EditError};
 use crate::crowd::{Crowd, local};

@@ -2,10 +2,10 @@
 
 use super::values::{show, within_reach};
 use super::{Checker, FARTHEST};
+use crate::catalog::{self, Stage};
 use crate::map;
 use crate::map::Map;
 use crate::map::wkt;
-use crate::catalog::{self, Stage};
 use crate::scenario::file::{ObstacleFile, PipelineFile};
 use crate::scenario::path::KeyPath;
 use glam::DVec2;
@@ -56,7 +56,8 @@ impl Checker<'_> {
         let pipeline = KeyPath::top("pipeline");
         let PipelineFile { macroscale, mesoscale, motion, .. } = &self.file.pipeline;
         let among = mesoscale.iter().enumerate();
-        let among = among.map(|(index, name)| (pipeline.then("mesoscale").then(index), Stage::Mesoscale, name));
+        let among =
+            among.map(|(index, name)| (pipeline.then("mesoscale").then(index), Stage::Mesoscale, name));
         let others = [
             (pipeline.then("macroscale"), Stage::Macroscale, macroscale),
             (pipeline.then("motion"), Stage::Motion, motion),
