@@ -8,7 +8,7 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::few::Few;
 use throng_core::handover::Near;
-use throng_core::space::{Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
+use throng_core::space::{Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Period, Query, Wall, nearest};
 use throng_core::world::{MoverState, Status, View};
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
@@ -109,7 +109,6 @@ impl Others {
         at: usize,
         rows: &[u32; LANES],
         them: &Columns<S>,
-        towards: [f32x16<S>; 2],
         held_up: impl Fn(usize) -> bool,
     ) {
         let splat = |value: f32| f32x16::splat(simd, value);
@@ -131,8 +130,8 @@ impl Others {
             arrived_rate = arrived.select(f32x16::from_slice(simd, &rates), none);
         }
         let columns = [
-            (&mut self.dx, towards[0]),
-            (&mut self.dy, towards[1]),
+            (&mut self.dx, them.x - splat(ego.position.x)),
+            (&mut self.dy, them.y - splat(ego.position.y)),
             (&mut self.vx, them.vx),
             (&mut self.vy, them.vy),
             (&mut self.reach, them.radius + splat(ego.radius)),
@@ -144,6 +143,14 @@ impl Others {
             lanes.store_slice(&mut column[at..at + LANES]);
         }
         self.row[at..at + LANES].copy_from_slice(rows);
+    }
+
+    /// Where space repeats: sees each of them where its nearest image is. Not inlined, because it rarely does.
+    #[inline(never)]
+    fn take_nearest_images(&mut self, period: &Period) {
+        for i in 0..self.len {
+            (self.dx[i], self.dy[i]) = period.nearest(self.towards(i)).into();
+        }
     }
 
     /// Keeps those that `wanted` is true of, in order.
@@ -304,7 +311,7 @@ impl Around {
         let (view, agents) = (scene.view, scene.view.agents);
         let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
         nearest(simd, view.cells, &agents.id, query, &mut self.candidates, &mut self.nearest);
-        let (bodies, others) = (view.cells.bodies(), &mut self.others);
+        let (bodies, others, period) = (view.cells.bodies(), &mut self.others, view.cells.period());
         let me = Me {
             id: agents.id[ego.row],
             responsibility: agents.responsibility[ego.row],
@@ -314,14 +321,14 @@ impl Around {
         let held_up = |row: usize| scene.frustration(row).max(scene.frustration(ego.row)) >= YIELD;
         others.len = self.nearest.rows().len();
         for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {
-            let them = Columns::gather(simd, bodies, rows);
-            let [x, y] = [ego.position.x, ego.position.y].map(|at| f32x16::splat(simd, at));
-            let towards = view.cells.period().nearest_lanes(simd, [them.x - x, them.y - y]);
-            others.put(simd, ego, me, block * LANES, rows, &them, towards, held_up);
+            others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows), held_up);
+        }
+        if period.repeats() {
+            others.take_nearest_images(period);
         }
         if !self.walls.is_empty() {
             let hidden = |row: u32| {
-                let at = view.image(ego.position, bodies[row as usize].position());
+                let at = period.image(ego.position, bodies[row as usize].position());
                 self.walls.iter().any(|wall| wall.blocks(ego.position, at))
             };
             others.retain(|row| !hidden(row));

@@ -480,7 +480,7 @@ fn others_stand<S: Simd>(simd: S, around: &Around, preferred: Vec2) -> bool {
 /// it is packed.
 fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held: bool) -> f32 {
     let others = &around.others;
-    let aim = |row: usize| scene.intents.aim[row] + scene.view.seam(ego.position, row) - ego.position;
+    let aim = |row: usize| scene.intents.aim[row] - ego.position;
     let of = |i: usize| {
         let (row, towards) = (others.row[i], others.towards(i));
         let Some(&slot) = scene.view.agents.slot.get(row as usize) else { return 0.0 };
@@ -490,8 +490,8 @@ fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held: bo
         }
         let alike = wish(scene, row).normalize_or_zero().dot(want.along);
         let squared = towards.length_squared();
-        let both_pass =
-            aim(ego.row).dot(towards) > squared && (aim(row as usize) - towards).dot(-towards) > squared;
+        let theirs = || aim(row as usize) + scene.view.seam(ego.position, row as usize) - towards;
+        let both_pass = aim(ego.row).dot(towards) > squared && theirs().dot(-towards) > squared;
         let against = if both_pass { (1.0 - alike).min(1.0) } else { 0.0 };
         let most = |part: f32| (2.0 * part).clamp(0.0, 1.0);
         let stands = (1.0 - 2.0 * others.velocity(i).length() / want.speed).clamp(0.0, 1.0);

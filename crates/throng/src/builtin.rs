@@ -70,13 +70,13 @@ const FILES: &[(&str, &str)] = files! {
     "validation/rimea-10"
     "validation/rimea-12"
     "validation/rimea-15"
-    "validation/single-file"
     "validation/imo-4"
     "validation/imo-8"
     "validation/nist-1-1"
     "validation/nist-4-1"
     "validation/recorded-door"
     "validation/recorded-corridor"
+    "validation/single-file"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

@@ -248,6 +248,38 @@ fn a_scenario_runs_and_goes_on_from_a_checkpoint() {
     assert!((20.0..90.0).contains(&(walked / 30.0)), "{walked}");
 }
 
+/// A recording knows its period: measured again it says the same, and trails are drawn round by round.
+#[test]
+fn recordings_come_round() {
+    let scenario = scenario(RING).unwrap();
+    let mut simulation = Simulation::with_threads(&scenario, 1).unwrap();
+    let path = std::env::temp_dir().join(format!("throng-periodic-{}.sqlite", std::process::id()));
+    let options = throng::record::RecordOptions { fps: Some(10.0), ..Default::default() };
+    let mut recorder = throng::Recorder::create_with(&path, simulation.info(), options).unwrap();
+    recorder.frame(simulation.frame()).unwrap();
+    while !simulation.is_done() {
+        simulation.step();
+        recorder.frame(simulation.frame()).unwrap();
+    }
+    recorder.finish().unwrap();
+    let run = throng::record::open_run(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(run.info.periodic, [LENGTH, 0.0]);
+    let mut rounds = 0;
+    for track in run.tracks() {
+        let parts: Vec<_> = track.rounds().collect();
+        assert_eq!(parts.iter().map(ExactSizeIterator::len).sum::<usize>(), track.frame.len());
+        for rows in &parts {
+            let leaps = rows.clone().skip(1).filter(|&row| (track.x[row] - track.x[row - 1]).abs() > 1.0);
+            assert_eq!(leaps.count(), 0);
+        }
+        rounds += parts.len() - 1;
+    }
+    assert!(rounds > 30, "{rounds}");
+    let gate = throng::measure::of_run(&run, scenario.measures[0].clone()).line().unwrap();
+    assert_eq!((gate.crossings, gate.to_left), (30, 0));
+}
+
 #[test]
 fn mistakes_are_told_with_the_way_out() {
     let with = |from: &str, to: &str| {

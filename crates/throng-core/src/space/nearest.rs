@@ -239,11 +239,14 @@ pub fn nearest<S: Simd>(
         candidates.gather(simd, cells, home, query.range);
     }
     if candidates.len <= MOST_CANDIDATES {
-        let limit = limit(query);
-        search_candidates(simd, cells, id, query, candidates, limit.min(candidates.guess), out);
-        if out.candidates < query.most && candidates.guess < limit {
-            out.candidates = 0;
-            search_candidates(simd, cells, id, query, candidates, limit, out);
+        if cells.period().repeats() {
+            // Not inlined: where nothing repeats it must not be in the way.
+            simd.vectorize(
+                #[inline(always)]
+                || search_all_candidates::<S, true>(simd, cells, id, query, candidates, out),
+            );
+        } else {
+            search_all_candidates::<S, false>(simd, cells, id, query, candidates, out);
         }
         out.select(simd, query.most, id);
         candidates.guess = if out.found == query.most {
@@ -268,8 +271,26 @@ fn limit(query: Query) -> f32 {
     (query.range * query.range).next_down()
 }
 
+/// First within the guessed range, then, where too few were there, within the whole one.
 #[inline(always)]
-fn search_candidates<S: Simd>(
+fn search_all_candidates<S: Simd, const REPEATS: bool>(
+    simd: S,
+    cells: &Cells,
+    id: &[u32],
+    query: Query,
+    candidates: &Candidates,
+    out: &mut Nearest,
+) {
+    let limit = limit(query);
+    search_candidates::<S, REPEATS>(simd, cells, id, query, candidates, limit.min(candidates.guess), out);
+    if out.candidates < query.most && candidates.guess < limit {
+        out.candidates = 0;
+        search_candidates::<S, REPEATS>(simd, cells, id, query, candidates, limit, out);
+    }
+}
+
+#[inline(always)]
+fn search_candidates<S: Simd, const REPEATS: bool>(
     simd: S,
     cells: &Cells,
     id: &[u32],
@@ -283,7 +304,7 @@ fn search_candidates<S: Simd>(
     for block in (0..candidates.len).step_by(LANES) {
         let dx = f32x16::from_slice(simd, &candidates.x[block..block + LANES]) - x;
         let dy = f32x16::from_slice(simd, &candidates.y[block..block + LANES]) - y;
-        let [dx, dy] = cells.period().nearest_lanes(simd, [dx, dy]);
+        let [dx, dy] = if REPEATS { cells.period().nearest_lanes(simd, [dx, dy]) } else { [dx, dy] };
         let rows = u32x16::from_slice(simd, &candidates.row[block..block + LANES]);
         let distance_squared = dx * dx + dy * dy;
         let near = distance_squared.simd_le(f32x16::splat(simd, limit)) & rows.simd_ne(except);

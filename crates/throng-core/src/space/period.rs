@@ -6,7 +6,8 @@
 //! agent through its copies, and a period shorter than twice the look needs copies of copies. *The nearest image*, which is what
 //! is done here: a difference of two places is brought to within half a period wherever one is taken. The [`Cells`](super::Cells)
 //! are a torus already; here its circumference is the period, so a search finds every row once, across the seam or not. Where
-//! nothing repeats that costs one branch for sixteen candidates, which always goes the same way, and all bits stay what they were.
+//! nothing repeats that is a branch for each agent, which always goes the same way, and all bits stay what they were: the loop over
+//! candidates is compiled once for each kind of space, because a branch in it costs a few percent of a step.
 //!
 //! Walls are seen from every cell: they have no rows that anything else is known of, so they are simply there several times.
 
@@ -60,7 +61,19 @@ impl Period {
         if self.repeats { offset - self.length * (offset * self.per_length + 0.5).floor() } else { offset }
     }
 
-    /// The same for sixteen at once, with the same bits.
+    /// Another's place as it is seen from one: the nearest of its images.
+    #[inline(always)]
+    pub fn image(&self, from: Vec2, to: Vec2) -> Vec2 {
+        if self.repeats { from + self.nearest(to - from) } else { to }
+    }
+
+    /// From a place to the image of it that is seen from another. Not inlined: where nothing repeats it would only be in the way.
+    #[inline(never)]
+    pub fn seam(&self, from: Vec2, place: Vec2) -> Vec2 {
+        self.image(from, place) - place
+    }
+
+    /// The same as [`nearest`](Period::nearest) for sixteen at once, with the same bits.
     #[inline(always)]
     pub fn nearest_lanes<S: Simd>(&self, simd: S, [x, y]: [f32x16<S>; 2]) -> [f32x16<S>; 2] {
         if !self.repeats {

@@ -131,15 +131,15 @@ impl<'a> View<'a> {
     /// Another's place as it is seen from one: the nearest of its images where space repeats.
     #[inline(always)]
     pub fn image(&self, from: Vec2, to: Vec2) -> Vec2 {
-        if self.cells.period().repeats() { from + self.towards(from, to) } else { to }
+        self.cells.period().image(from, to)
     }
 
     /// What lies between a row and the image of it that is seen from a place: a multiple of the period, and zero where nothing
     /// repeats. What the row heads for is seen as far away from where it is.
     #[inline(always)]
     pub fn seam(&self, from: Vec2, row: usize) -> Vec2 {
-        let place = self.position(row);
-        if self.cells.period().repeats() { self.image(from, place) - place } else { Vec2::ZERO }
+        let period = self.cells.period();
+        if period.repeats() { period.seam(from, self.position(row)) } else { Vec2::ZERO }
     }
 
     /// A row's position.
