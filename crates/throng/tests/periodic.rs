@@ -254,7 +254,7 @@ fn recordings_come_round() {
     let scenario = scenario(RING).unwrap();
     let mut simulation = Simulation::with_threads(&scenario, 1).unwrap();
     let path = std::env::temp_dir().join(format!("throng-periodic-{}.sqlite", std::process::id()));
-    let options = throng::record::RecordOptions { fps: Some(10.0), ..Default::default() };
+    let options = throng::record::RecordOptions { fps: Some(10.0) };
     let mut recorder = throng::Recorder::create_with(&path, simulation.info(), options).unwrap();
     recorder.frame(simulation.frame()).unwrap();
     while !simulation.is_done() {
