@@ -46,13 +46,21 @@ impl Checker<'_> {
     fn periodic(&mut self, path: &KeyPath, plan: Map) -> Map {
         let Some(period) = self.file.map.periodic else { return plan };
         let plan = Map { periodic: period.into(), ..plan };
-        if let Err(error) = plan.check_period() {
-            self.report.say(path, error.to_string());
-            return Map { periodic: DVec2::ZERO, ..plan };
-        }
         if plan.repeat().is_none() {
             return plan;
         }
+        self.all_can_repeat();
+        match plan.check_period() {
+            Ok(()) => plan,
+            Err(error) => {
+                self.report.say(path, error.to_string());
+                Map { periodic: DVec2::ZERO, ..plan }
+            }
+        }
+    }
+
+    /// Models and ways out that know nothing of seams.
+    fn all_can_repeat(&mut self) {
         let pipeline = KeyPath::top("pipeline");
         let PipelineFile { macroscale, mesoscale, motion, .. } = &self.file.pipeline;
         let among = mesoscale.iter().enumerate();
@@ -76,7 +84,6 @@ impl Checker<'_> {
         for (key, _) in ways.into_iter().filter(|(_, is_empty)| !is_empty) {
             self.report.say(&KeyPath::top(key), format!("a periodic map takes no {key}; {POINTS_ONLY}"));
         }
-        plan
     }
 
     fn gaps(&mut self, path: &KeyPath) -> Vec<Vec<DVec2>> {
