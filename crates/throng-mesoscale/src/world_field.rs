@@ -6,8 +6,9 @@
 //! Beside it stands where those who walk together have their middle.
 
 use glam::{DVec2, Vec2};
+use throng_core::few::Few;
 use throng_core::handover::{Intents, Mates};
-use throng_core::space::Blob;
+use throng_core::space::{Blob, Period};
 use throng_core::world::{Flow, Status, View};
 
 throng_core::params! {
@@ -33,7 +34,11 @@ impl WorldField {
                 Blob::new(self.amplitude, Vec2::new(self.spread_x, self.spread_y), self.cell),
             )
         });
-        flow.fill(view.agents.len(), |row| (view.position(row), view.velocity(row)));
+        // Where space repeats, the crowd is there once more on both sides of a seam: readings reach across it.
+        let (rows, images) = (view.agents.len(), images(*view.cells.period()));
+        flow.fill(rows * images.len(), |index| {
+            (view.position(index % rows) + images[index / rows], view.velocity(index % rows))
+        });
         find_mates(view, intents);
     }
 }
@@ -44,12 +49,28 @@ const AGREED: f64 = 0.5;
 /// What those of a cohort add up to, who are on their way.
 #[derive(Clone, Copy, Default)]
 struct Sum {
+    /// Where the first of them is, m.
+    first: Option<Vec2>,
     count: u32,
     place: DVec2,
     wanted: DVec2,
     speed: f64,
     /// How far behind the world's origin the last one is along what all want, m, and where.
     last: Option<(f64, Vec2)>,
+}
+
+/// By how much the crowd is shifted, m, each time that it counts.
+fn images(period: Period) -> Few<Vec2, 9> {
+    let mut images = Few::new();
+    images.push(Vec2::ZERO);
+    let length = period.length();
+    for axis in [Vec2::X, Vec2::Y].map(|axis| axis * length).into_iter().filter(|&axis| axis != Vec2::ZERO) {
+        for index in 0..images.len() {
+            images.push(images[index] - axis);
+            images.push(images[index] + axis);
+        }
+    }
+    images
 }
 
 /// By cohort: those who walk together, if they do. An agent that has arrived or not yet begun holds no other up.
@@ -67,12 +88,15 @@ fn find_mates(view: View<'_>, intents: &mut Intents) {
         let sum = &mut sums[view.agents.cohort[row] as usize];
         let wanted = Vec2::new(intents.vx[row], intents.vy[row]).as_dvec2();
         sum.count += 1;
-        sum.place += view.position(row).as_dvec2();
+        // Around the first of them: where space repeats, they may be on both sides of a seam.
+        let first = *sum.first.get_or_insert(view.position(row));
+        sum.place += view.image(first, view.position(row)).as_dvec2();
         sum.wanted += wanted;
         sum.speed += wanted.length();
     }
     for row in walking() {
-        let (sum, place) = (&mut sums[view.agents.cohort[row] as usize], view.position(row));
+        let sum = &mut sums[view.agents.cohort[row] as usize];
+        let place = sum.first.map_or(view.position(row), |first| view.image(first, view.position(row)));
         let behind = -place.as_dvec2().dot(sum.wanted);
         if sum.last.is_none_or(|(most, _)| behind > most) {
             sum.last = Some((behind, place));

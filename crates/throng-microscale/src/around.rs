@@ -7,7 +7,7 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::few::Few;
 use throng_core::handover::Near;
-use throng_core::space::{Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Query, Wall, nearest};
+use throng_core::space::{Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Period, Query, Wall, nearest};
 use throng_core::world::{MoverState, View};
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
@@ -128,6 +128,14 @@ impl Others {
         self.row[at..at + LANES].copy_from_slice(rows);
     }
 
+    /// Where space repeats: sees each of them where its nearest image is. Not inlined, because it rarely does.
+    #[inline(never)]
+    fn take_nearest_images(&mut self, period: &Period) {
+        for i in 0..self.len {
+            (self.dx[i], self.dy[i]) = period.nearest(self.towards(i)).into();
+        }
+    }
+
     /// Keeps those that `wanted` is true of, in order.
     fn retain(&mut self, wanted: impl Fn(u32) -> bool) {
         let all = std::mem::take(&mut self.len);
@@ -149,9 +157,9 @@ impl Others {
         [dx, dy, vx, vy, reach, share, part]
     }
 
-    fn push_mover(&mut self, ego: &Ego, mover: &MoverState, row: u32) {
+    fn push_mover(&mut self, ego: &Ego, mover: &MoverState, towards: Vec2, row: u32) {
         let i = self.len;
-        (self.dx[i], self.dy[i]) = (mover.position - ego.position).into();
+        (self.dx[i], self.dy[i]) = towards.into();
         (self.vx[i], self.vy[i]) = mover.velocity.into();
         (self.reach[i], self.share[i], self.part[i], self.row[i]) =
             (ego.radius + mover.radius, 1.0, 1.0, row);
@@ -282,7 +290,7 @@ impl Around {
         let (view, agents) = (scene.view, scene.view.agents);
         let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
         nearest(simd, view.cells, &agents.id, query, &mut self.candidates, &mut self.nearest);
-        let (bodies, others) = (view.cells.bodies(), &mut self.others);
+        let (bodies, others, period) = (view.cells.bodies(), &mut self.others, view.cells.period());
         let me = Me {
             id: agents.id[ego.row],
             responsibility: agents.responsibility[ego.row],
@@ -291,9 +299,12 @@ impl Around {
         for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {
             others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows));
         }
+        if period.repeats() {
+            others.take_nearest_images(period);
+        }
         if !self.walls.is_empty() {
             let hidden = |row: u32| {
-                let at = bodies[row as usize].position();
+                let at = period.image(ego.position, bodies[row as usize].position());
                 self.walls.iter().any(|wall| wall.blocks(ego.position, at))
             };
             others.retain(|row| !hidden(row));
@@ -303,9 +314,10 @@ impl Around {
     /// Scripted bodies count by their surface: a wide one must be seen before its middle is near.
     fn find_movers(&mut self, view: View<'_>, ego: &Ego, reach: &Reach) {
         for (index, mover) in view.movers.iter().enumerate() {
-            let seen = mover.position.distance(ego.position) - mover.radius < reach.neighbor_distance;
+            let towards = view.towards(ego.position, mover.position);
+            let seen = towards.length() - mover.radius < reach.neighbor_distance;
             if seen && self.others.len < MAX_OTHERS {
-                self.others.push_mover(ego, mover, u32::MAX - index as u32);
+                self.others.push_mover(ego, mover, towards, u32::MAX - index as u32);
             }
         }
     }

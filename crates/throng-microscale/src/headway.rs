@@ -32,13 +32,13 @@ throng_core::params! {
         /// Whether it counts. The papers have nothing like it.
         on: bool = true, "", Limit::from(0.0);
         /// An agent needs at least this long to cover the gap to the next body in its way.
-        time_gap: f32 = 0.58, "s", Limit::above(0.0).up_to(100.0);
+        time_gap: f32 = 0.62, "s", Limit::above(0.0).up_to(100.0);
         /// How much broader than deep bodies are that go the same way: shoulders turn for those who come the other way only.
-        breadth: f32 = 1.1, "", Limit::from(1.0).up_to(10.0);
+        breadth: f32 = 1.05, "", Limit::from(1.0).up_to(10.0);
         /// The speed at which it presses past those who go another way.
         squeeze: f32 = 0.6, "m/s", Limit::from(0.0).up_to(10.0);
         /// What a change of velocity costs.
-        turning: f32 = 0.2, "s", Limit::from(0.0).up_to(10.0);
+        turning: f32 = 0.3, "s", Limit::from(0.0).up_to(10.0);
         /// For how long it waits in a queue before it looks for a way around.
         trust: f32 = 5.0, "s", Limit::above(0.0).up_to(1000.0);
         /// How long it takes to begin to turn from those who want past it.
@@ -519,8 +519,8 @@ fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held: bo
         }
         let alike = wish(scene, row).normalize_or_zero().dot(want.along);
         let squared = towards.length_squared();
-        let both_pass =
-            aim(ego.row).dot(towards) > squared && (aim(row as usize) - towards).dot(-towards) > squared;
+        let theirs = || aim(row as usize) + scene.view.seam(ego.position, row as usize) - towards;
+        let both_pass = aim(ego.row).dot(towards) > squared && theirs().dot(-towards) > squared;
         let against = if both_pass { (-alike).max(0.0) } else { 0.0 };
         let most = |part: f32| (2.0 * part).clamp(0.0, 1.0);
         let stands = (1.0 - 2.0 * others.velocity(i).length() / want.speed).clamp(0.0, 1.0);

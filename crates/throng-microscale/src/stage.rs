@@ -60,7 +60,8 @@ impl Scene<'_> {
     /// Those whom a row walks together with.
     #[inline(always)]
     pub fn mates(&self, row: usize) -> Option<Mates> {
-        *self.intents.mates.get(self.view.agents.cohort[row] as usize)?
+        let mates = (*self.intents.mates.get(self.view.agents.cohort[row] as usize)?)?;
+        Some(Mates { middle: self.view.image(self.view.position(row), mates.middle), ..mates })
     }
 
     /// How a row has been held up.

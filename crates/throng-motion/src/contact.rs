@@ -194,7 +194,7 @@ fn struck(view: View<'_>, row: usize) -> bool {
     view.movers.iter().any(|mover| {
         let speeds = view.fastest + mover.velocity.length();
         let reach = view.agents.radius[row] + mover.radius + speeds * view.dt;
-        mover.position.distance_squared(view.position(row)) < reach * reach
+        view.towards(view.position(row), mover.position).length_squared() < reach * reach
     })
 }
 
@@ -247,10 +247,10 @@ fn contacts<S: Simd>(
     let mut look_at = |other: usize| {
         // Others may be pushed as far as they can walk before they touch.
         let close = radius[row] + radius[other] + view.fastest * view.dt;
-        let squared = at.distance_squared(place(moves, other));
+        let squared = view.towards(at, place(moves, other)).length_squared();
         if other != row && squared < close * close {
             insert_by_id(&mut touching, other as u32, &view.agents.id, |row| {
-                at.distance_squared(place(moves, row as usize))
+                view.towards(at, place(moves, row as usize)).length_squared()
             });
         }
     };
@@ -284,7 +284,9 @@ fn insert_by_id(touching: &mut Touching, row: u32, id: &[u32], distance: impl Fn
 fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> bool {
     let agents = view.agents;
     let at = place(moves, row);
-    let closer = |other: Vec2, reach: f32| at.distance_squared(other) < (reach - TOLERANCE).max(0.0).powi(2);
+    let closer = |other: Vec2, reach: f32| {
+        view.towards(at, other).length_squared() < (reach - TOLERANCE).max(0.0).powi(2)
+    };
     touching.iter().any(|&other| {
         closer(place(moves, other as usize), agents.radius[row] + agents.radius[other as usize])
     }) || view
@@ -298,8 +300,8 @@ fn is_deeper(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> 
     touching.iter().any(|&other| {
         let other = other as usize;
         let reach = view.agents.radius[row] + view.agents.radius[other];
-        let before = view.position(row).distance(view.position(other)).min(reach);
-        place(moves, row).distance(place(moves, other)) < before - PACKED
+        let before = view.towards(view.position(row), view.position(other)).length().min(reach);
+        view.towards(place(moves, row), place(moves, other)).length() < before - PACKED
     })
 }
 
@@ -320,13 +322,13 @@ fn apart(view: View<'_>, precedence: Precedence<'_>, moves: &Moves, row: usize, 
         let other = other as usize;
         let reach = agents.radius[row] + agents.radius[other];
         let part = if agents.id[row] < agents.id[other] { Vec2::X } else { Vec2::NEG_X };
-        push(at - place(moves, other), reach, part, &|direction| {
+        push(view.towards(place(moves, other), at), reach, part, &|direction| {
             precedence.share(view, row, other, direction, reach)
         });
     }
     let mut struck = false;
     for mover in view.movers {
-        let away = at - (mover.position + mover.velocity * view.dt);
+        let away = view.towards(mover.position + mover.velocity * view.dt, at);
         let reach = agents.radius[row] + mover.radius;
         struck |= away.length_squared() < reach * reach;
         push(away, reach, Vec2::X, &|_| 1.0);

@@ -78,7 +78,7 @@ pub(crate) fn body_at(stage: &Stage<'_>, track: &Track<'_>, frame: f64) -> Optio
     let missed = (MISSED * stage.run.fps).max(1.0);
     let gap = track.frame.get(row + 1).map(|next| f64::from(next - track.frame[row]));
     let place = match gap.filter(|gap| *gap <= missed) {
-        Some(gap) => here.lerp(Vec2::new(track.x[row + 1], track.y[row + 1]), (since / gap) as f32),
+        Some(gap) => here + track.movement(row, row + 1) * (since / gap) as f32,
         None if since <= 1.0 => here,
         None => return None,
     };
@@ -108,6 +108,8 @@ pub(crate) fn tail(
 ) {
     let rows = (TAIL * stage.run.fps).ceil() as usize;
     let first = body.row.saturating_sub(rows);
+    // Not from the other side of the picture, where it has just come round.
+    let first = (first + 1..=body.row).rev().find(|&row| track.comes_round(row)).unwrap_or(first);
     let mut points: Vec<[f32; 2]> = Vec::new();
     for step in 0..STEPS {
         let cut = |step: usize| first + (body.row - first) * step / STEPS;

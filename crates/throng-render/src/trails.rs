@@ -9,6 +9,7 @@ use crate::page::{Part, Path, Shape};
 use glam::Vec2;
 use std::cmp::Reverse;
 use std::f32::consts::TAU;
+use std::ops::Range;
 use throng::record::Track;
 
 /// Up to here lines are opaque and fade towards their beginning; more are drawn thin and let one another through.
@@ -39,7 +40,8 @@ pub(crate) fn draw(stage: &mut Stage<'_>) -> Key {
     let paint = Paint::new(stage);
     let mut pieces: Vec<Piece> = Vec::new();
     for track in stage.run.tracks() {
-        trail(stage, &paint, &track, &mut pieces);
+        // Nobody walks back through the picture who comes in again at its other side.
+        track.rounds().for_each(|rows| trail(stage, &paint, &track, rows, &mut pieces));
     }
     // What happened later lies on top. Among single-piece trails a mixed-up order keeps one cohort from hiding another.
     pieces.sort_by_key(|piece| (piece.end_level, piece.shuffle));
@@ -71,8 +73,7 @@ const LINE_WIDTH: f32 = 2.2;
 fn cover(stage: &Stage<'_>) -> f32 {
     let mut metres = 0.0;
     for track in stage.run.tracks() {
-        let points = track.x.iter().zip(track.y).map(|(x, y)| Vec2::new(*x, *y));
-        metres += points.clone().zip(points.skip(1)).map(|(a, b)| a.distance(b)).sum::<f32>();
+        metres += (1..track.frame.len()).map(|row| track.movement(row - 1, row).length()).sum::<f32>();
     }
     let area = (stage.view.high - stage.view.low) * stage.view.scale;
     metres * stage.view.scale * LINE_WIDTH * stage.unit / (area.x * area.y)
@@ -169,8 +170,8 @@ pub(crate) enum Mark {
     Feet,
 }
 
-fn trail(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>, pieces: &mut Vec<Piece>) {
-    let (points, rows) = sampled(stage, paint, track);
+fn trail(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>, rows: Range<usize>, pieces: &mut Vec<Piece>) {
+    let (points, rows) = sampled(stage, paint, track, rows);
     let path = Path::smooth(&points);
     let agent = paint.agent(stage, track);
     let shuffle = (track.id as u32).wrapping_mul(0x9e37_79b1);
@@ -192,10 +193,15 @@ fn trail(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>, pieces: &mut Vec<P
 }
 
 /// A trail's points on the page that a smooth curve needs, and the rows that they come from.
-fn sampled(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>) -> (Vec<[f32; 2]>, Vec<usize>) {
+fn sampled(
+    stage: &Stage<'_>,
+    paint: &Paint,
+    track: &Track<'_>,
+    rows: Range<usize>,
+) -> (Vec<[f32; 2]>, Vec<usize>) {
     let varied = paint.few || matches!(paint.by, ColourBy::Speed | ColourBy::Time);
     let longest = if varied { CHORD } else { LONG_CHORD } * stage.unit;
-    let moved = moved(stage, track);
+    let moved = moved(stage, track, rows);
     let (mut points, mut rows) = (Vec::new(), Vec::new());
     let mut start = 0;
     for (place, (_, point)) in moved.iter().enumerate() {
@@ -218,9 +224,9 @@ fn sampled(stage: &Stage<'_>, paint: &Paint, track: &Track<'_>) -> (Vec<[f32; 2]
 }
 
 /// Rows with their points on the page, without those in which the agent only stood.
-fn moved(stage: &Stage<'_>, track: &Track<'_>) -> Vec<(usize, Vec2)> {
+fn moved(stage: &Stage<'_>, track: &Track<'_>, rows: Range<usize>) -> Vec<(usize, Vec2)> {
     let mut moved: Vec<(usize, Vec2)> = Vec::new();
-    for row in 0..track.frame.len() {
+    for row in rows {
         let point = Vec2::from(stage.view.page(track.x[row], track.y[row]));
         if moved.last().is_none_or(|(_, last)| last.distance(point) >= STANDING * stage.unit) {
             moved.push((row, point));
@@ -245,7 +251,7 @@ pub(crate) fn speed(track: &Track<'_>, row: usize, fps: f64) -> f64 {
     let reach = ((SPEED_WINDOW / 2.0 * fps).round() as usize).max(1);
     let (from, to) = (row.saturating_sub(reach), (row + reach).min(track.frame.len() - 1));
     let time = f64::from(track.frame[to] - track.frame[from]) / fps;
-    let way = Vec2::new(track.x[to] - track.x[from], track.y[to] - track.y[from]).length();
+    let way = track.movement(from, to).length();
     if time > 0.0 { f64::from(way) / time } else { 0.0 }
 }
 

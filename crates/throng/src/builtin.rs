@@ -62,6 +62,7 @@ const FILES: &[(&str, &str)] = files! {
     "papers/multi-domain-goals"
     "papers/multi-domain-stepping-stones"
     "validation/rimea-1"
+    "validation/rimea-4"
     "validation/rimea-5"
     "validation/rimea-6"
     "validation/rimea-7"
@@ -79,6 +80,7 @@ const FILES: &[(&str, &str)] = files! {
     "validation/nist-4-1"
     "validation/recorded-door"
     "validation/recorded-corridor"
+    "validation/single-file"
 };
 
 static ALL: LazyLock<Vec<Builtin>> =

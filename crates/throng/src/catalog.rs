@@ -55,6 +55,8 @@ pub enum Ability {
     KeepsTogether,
     /// Steps over gaps in the ground.
     StepsOverGaps,
+    /// Works on a map that repeats. Local models all do: they see others where they are, across seams too.
+    Periodic,
 }
 
 /// A model.
@@ -166,7 +168,7 @@ fn motion_model<M: Params + Motion>(paper: &'static str) -> Model {
 fn built_in() -> Vec<Model> {
     use Ability::*;
     vec![
-        macroscale_model::<Straight>(SNAPE),
+        macroscale_model::<Straight>(SNAPE).with(&[Periodic]),
         macroscale_model::<VisibilityGraph>(HE).with(&[AvoidsWalls]),
         macroscale_model::<Navmesh>(KAPADIA).with(&[AvoidsWalls]),
         macroscale_model::<DynamicNavmesh>(KAPADIA).with(&[AvoidsWalls]),
@@ -183,8 +185,8 @@ fn built_in() -> Vec<Model> {
         microscale_model::<AnticipationVelocity>(XU),
         microscale_model::<SocialForce>(HELBING),
         microscale_model::<Unaware>(""),
-        motion_model::<Holonomic>(SNAPE),
-        motion_model::<AccelerationLimited>(""),
+        motion_model::<Holonomic>(SNAPE).with(&[Periodic]),
+        motion_model::<AccelerationLimited>("").with(&[Periodic]),
         motion_model::<Footsteps>(KAPADIA).with(&[StepsOverGaps]),
     ]
 }
@@ -284,6 +286,29 @@ pub fn able(ability: Ability) -> Vec<&'static str> {
         .filter(|entry| entry.abilities.contains(&ability))
         .map(|entry| entry.name)
         .collect()
+}
+
+/// Whether a model works on a map that repeats.
+pub(crate) fn is_periodic(stage: Stage, name: &str) -> bool {
+    stage == Stage::Microscale || periodic(stage).contains(&name)
+}
+
+/// What is said of a model that does not.
+pub(crate) fn not_periodic(stage: Stage, name: &str) -> String {
+    let stage_name = stage.name();
+    let way_out = match &periodic(stage)[..] {
+        [] => format!("leave pipeline.{stage_name} empty"),
+        [one] => format!("`{one}` does"),
+        names => format!("`{}` do", names.join("` and `")),
+    };
+    format!(
+        "the {stage_name} model `{name}` does not work on a periodic map; {way_out}, or draw the map without `periodic`"
+    )
+}
+
+fn periodic(stage: Stage) -> Vec<&'static str> {
+    let able = able(Ability::Periodic);
+    names(stage).into_iter().filter(|name| able.contains(name)).collect()
 }
 
 fn find<B>(name: &str, build: impl Fn(Build) -> Option<B>) -> Option<B> {

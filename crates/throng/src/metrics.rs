@@ -89,12 +89,13 @@ fn overlaps_of<S: Simd>(simd: S, view: View<'_>, rows: std::ops::Range<usize>) -
             #[inline(always)]
             |other| {
                 if other > row {
-                    found.see(radius + agents.radius[other] - place.distance(view.position(other)));
+                    let apart = view.towards(place, view.position(other)).length();
+                    found.see(radius + agents.radius[other] - apart);
                 }
             },
         );
         for mover in view.movers {
-            found.see(radius + mover.radius - place.distance(mover.position));
+            found.see(radius + mover.radius - view.towards(place, mover.position).length());
         }
     }
     found

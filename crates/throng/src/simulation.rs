@@ -112,7 +112,7 @@ impl Simulation {
                 timetable.ways.begin(&mut crowd, slot, journey);
             }
         }
-        let mut measures = Live::new(&scenario.measures);
+        let mut measures = Live::new(&scenario.measures, scenario.map.periodic);
         measures.observe(&crowd.frame());
         Ok(Simulation { crowd, timetable, departed: Vec::new(), noted: 0, measures })
     }
@@ -490,5 +490,6 @@ impl scenario::AgentStart {
 /// The middle of everything, so that positions are small numbers wherever the map lies.
 fn origin(scenario: &Scenario) -> DVec2 {
     let (low, high) = bounds(scenario.starts().iter().chain(scenario.map.points()));
-    if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO }
+    let middle = if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO };
+    scenario.map.repeat().middle_or(middle)
 }

@@ -14,6 +14,7 @@ mod hybrid;
 mod map_field;
 mod memory;
 mod multi_domain;
+mod periodic;
 mod placement;
 mod regressions;
 mod scenario;

@@ -103,7 +103,13 @@ fn map(scenario: &Scenario) -> String {
         parts => summary::count(parts, "walkable area"),
     };
     let obstacles = summary::count(map.obstacles.len(), "obstacle");
-    format!("{floor}, {obstacles}, {}", summary::count(map.walls.len(), "open wall"))
+    let repeats = match map.repeat().length.to_array() {
+        [0.0, 0.0] => String::new(),
+        [x, 0.0] => format!("; repeats every {x} m along x"),
+        [0.0, y] => format!("; repeats every {y} m along y"),
+        [x, y] => format!("; repeats every {x} m along x and every {y} m along y"),
+    };
+    format!("{floor}, {obstacles}, {}{repeats}", summary::count(map.walls.len(), "open wall"))
 }
 
 fn action(scenario: &Scenario, action: &Action) -> String {

@@ -4,7 +4,7 @@
 
 use super::figure::{Figure, Mark};
 use super::outcome::{Outcome, Status, Table};
-use super::ring::Ring;
+use super::ring;
 use super::trial::{Trials, walk};
 use crate::findings::{Finding, Side};
 use crate::statistics::{mean, median};
@@ -55,9 +55,9 @@ pub const RIMEA: &[Case] = cases! {
         Check::Runs(corridor, "");
     "rimea-2", "up a stair", "Stair 2 × 10 m.", "Length over the set speed.", Check::Waits(FLOORS);
     "rimea-3", "down a stair", "Stair 2 × 10 m.", "Length over the set speed.", Check::Waits(FLOORS);
-    "rimea-4", "fundamental diagram", "A ring 52 m round and 2 m wide in place of a corridor without ends, free speeds 1.2 to 1.4 m/s \
-        (1.3 ± 0.06), densities 0.5 to 5 per m²; bodies of radius 0.2 m leave no room for 6. Speed along the ring, mean of 30 s \
-        after the first 30 s.", "Speed and flow over density are told; the speed falls with the density.",
+    "rimea-4", "fundamental diagram", "A corridor 26 m long and 2 m wide that repeats, so that it has no ends; free speeds 1.2 to 1.4 m/s \
+        (1.3 ± 0.06), densities 0.5 to 5 per m²; bodies of radius 0.2 m leave no room for 6. Speed along it, mean of 30 s after \
+        the first 30 s.", "Speed and flow over density are told; the speed falls with the density.",
         Check::Runs(fundamental_diagram, "the speed does not fall with every step of the density");
     "rimea-5", "premovement", "Room 8 × 5 m with an exit of 1 m, ten people, premovement uniform from 10 to 100 s.",
         "Each begins to walk within 0.5 s of its time.", Check::Runs(premovement, "some move before their time, or later");
@@ -86,7 +86,7 @@ pub const RIMEA: &[Case] = cases! {
     "rimea-15", "a wide corner", "500 people from 20 × 6 m; straight 75.4 m, a corner 20 m wide (44 m along its inside, 75.4 m along \
         its outside), straight 44 m; time until the last has arrived.", "The corner takes no less than the short and no more than \
         the long way.", Check::Runs(wide_corner, "everybody aims at the inner corner, so that it jams there instead of being used over its width");
-    "rimea-16", "single file", "A ring, 26 m round.", "Speeds within the 10/90 % band.", Check::As("recorded-single-file");
+    "rimea-16", "single file", "A corridor that repeats, 26 m long.", "Speeds within the 10/90 % band.", Check::As("recorded-single-file");
 };
 
 /// IMO MSC.1/Circ.1533, 1 to 11.
@@ -254,11 +254,13 @@ fn imo_corridor(trials: &Trials) -> anyhow::Result<Checked> {
 }
 
 fn fundamental_diagram(trials: &Trials) -> anyhow::Result<Checked> {
-    const RING: Ring = Ring { length: 52.0, width: 2.0, free_speed: [1.3, 0.06] };
+    /// Of the scenario's map, m².
+    const AREA: f64 = 26.0 * 2.0;
     let densities = [0.5, 1.0, 2.0, 3.0, 4.0, 5.0];
-    let people = |density: f64| (density * RING.length * RING.width) as usize;
-    let speeds = trials
-        .by_variant("rimea-4", &densities, |&density, seed| RING.speed(trials, people(density), seed))?;
+    let speeds = trials.by_variant("rimea-4", &densities, |&density, seed| {
+        let people = (density * AREA).round() as usize;
+        ring::speed(trials, "rimea-4", seed, &[("agents.0.count", people.to_string())])
+    })?;
     let speeds: Vec<f64> = speeds.iter().map(|speeds| mean(speeds)).collect();
     let mut table = Table::new(["density, 1/m²", "Weidmann, m/s", "ours, m/s", "flow, 1/m/s"]);
     for (density, speed) in densities.into_iter().zip(&speeds) {

@@ -2,11 +2,13 @@
 //!
 //! The grid is a torus with a power of two of cells a side: a place far away folds onto the same cells and is
 //! told apart by its distance. So the memory follows the number of agents and never the size of the map, and one
-//! agent a thousand kilometres away costs nothing.
+//! agent a thousand kilometres away costs nothing. Where space repeats, the way round the torus is the period, and a place
+//! beyond a seam is told apart by its nearest image.
 
-use super::Body;
+use super::{Body, Period};
 use crate::parallel::{for_chunks, join};
 use crate::world::Agents;
+use glam::Vec2;
 
 /// A neighbour index. Rows of the agents' columns must be in [`Cells::sort`]'s order.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +19,13 @@ pub struct Cells {
     bodies: Vec<Body>,
     /// First row of each cell, and the number of rows at the end.
     first: Vec<u32>,
-    per_metre: f32,
+    /// How space repeats.
+    period: Period,
+    /// Where the first cell begins, m, and how many cells there are to a metre.
+    low: Vec2,
+    per_metre: Vec2,
+    /// What rounding may take of a range across a seam, m.
+    slack: f32,
     columns: i32,
     lines: i32,
     /// By the row before sorting, and by the row after it.
@@ -26,6 +34,9 @@ pub struct Cells {
     /// Mean number of agents in an agent's cell.
     company: f32,
 }
+
+/// What rounding may take of a distance across a seam, for each metre of a coordinate.
+const SEAM_SLACK: f32 = 4e-6;
 
 /// What follows the last position: further away than any neighbour can be, and not a number to compare equal.
 const PADDING: f32 = f32::INFINITY;
@@ -38,6 +49,17 @@ impl Cells {
         self.find_cells(x, y);
         self.count();
         self.place(id, order);
+    }
+
+    /// Lets space repeat from the next sorting on, which must be given places in the cell.
+    pub fn repeat(&mut self, period: Period) {
+        self.period = period;
+    }
+
+    /// How space repeats.
+    #[inline(always)]
+    pub fn period(&self) -> &Period {
+        &self.period
     }
 
     /// What others see of each agent, by row.
@@ -85,20 +107,47 @@ impl Cells {
         let occupied = (agents as f32 / self.company.max(1.0)) as usize;
         let cells = (4 * occupied.clamp(4, 1 << 23)).next_power_of_two();
         let bits = cells.trailing_zeros();
-        self.columns = 1 << bits.div_ceil(2);
-        self.lines = 1 << (bits / 2);
-        self.per_metre = 1.0 / size;
+        (self.columns, self.lines) = (1 << bits.div_ceil(2), 1 << (bits / 2));
+        (self.low, self.per_metre, self.slack) = (Vec2::ZERO, Vec2::splat(1.0 / size), 0.0);
+        if self.period.repeats() {
+            self.shape_torus(cells as i32, size);
+        }
         self.first.clear();
-        self.first.resize(cells + 1, 0);
+        self.first.resize((self.columns * self.lines) as usize + 1, 0);
         self.cell_of.resize(agents, 0);
     }
 
+    /// As many cells along an axis that repeats as the period has room for, none smaller than asked for, and about as many in all.
+    fn shape_torus(&mut self, cells: i32, size: f32) {
+        let length = self.period.length();
+        let along = |length: f32, most: i32| {
+            let fit = ((length / size) as i32).clamp(1, most.max(1));
+            1 << fit.ilog2()
+        };
+        if length.x > 0.0 {
+            self.columns = along(length.x, cells);
+            self.per_metre.x = self.columns as f32 / length.x;
+        }
+        // Four of them tell runs apart that reach one cell each way.
+        self.lines = (cells / self.columns).max(4);
+        if length.y > 0.0 {
+            self.lines = along(length.y, self.lines);
+            self.per_metre.y = self.lines as f32 / length.y;
+        }
+        if length.x <= 0.0 {
+            self.columns = (cells / self.lines).max(4);
+        }
+        self.low = self.period.low();
+        self.slack = SEAM_SLACK * (self.low.abs() + length).max_element();
+    }
+
     fn find_cells(&mut self, x: &[f32], y: &[f32]) {
-        let (per_metre, columns, lines) = (self.per_metre, self.columns, self.lines);
+        let (low, per_metre, columns, lines) = (self.low, self.per_metre, self.columns, self.lines);
         let chunk = crate::CHUNK * 4;
         for_chunks(chunk, (&mut self.cell_of[..], x, y), &|_, (cells, x, y)| {
             for ((cell, &x), &y) in cells.iter_mut().zip(x).zip(y) {
-                let (column, line) = (coordinate(x, per_metre), coordinate(y, per_metre));
+                let column = coordinate(x - low.x, per_metre.x);
+                let line = coordinate(y - low.y, per_metre.y);
                 *cell = ((line & (lines - 1)) * columns + (column & (columns - 1))) as u32;
             }
         });
@@ -151,13 +200,14 @@ impl Cells {
     #[inline(always)]
     pub(super) fn runs_around(&self, cell: u32, range: f32, mut visit: impl FnMut(usize, usize)) -> bool {
         let (column, line) = (cell as i32 & (self.columns - 1), cell as i32 / self.columns);
-        let each_way = (range * self.per_metre).min(1e9).ceil() as i32;
-        if 2 * each_way + 1 >= self.columns.min(self.lines) {
+        let each_way = |per_metre: f32| ((range + self.slack) * per_metre).min(1e9).ceil() as i32;
+        let (columns_each_way, lines_each_way) = (each_way(self.per_metre.x), each_way(self.per_metre.y));
+        if 2 * columns_each_way + 1 >= self.columns || 2 * lines_each_way + 1 >= self.lines {
             return false;
         }
-        let from = column.wrapping_sub(each_way) & (self.columns - 1);
-        let to = column.wrapping_add(each_way) & (self.columns - 1);
-        for offset in -each_way..=each_way {
+        let from = column.wrapping_sub(columns_each_way) & (self.columns - 1);
+        let to = column.wrapping_add(columns_each_way) & (self.columns - 1);
+        for offset in -lines_each_way..=lines_each_way {
             let base = (line.wrapping_add(offset) & (self.lines - 1)) * self.columns;
             let mut run = |from: i32, to: i32| {
                 visit(self.first[from as usize] as usize, self.first[to as usize] as usize)
@@ -176,22 +226,24 @@ impl Cells {
     /// nearest line of cells first. `visit` returns how far it still wants to look, which can only shrink.
     #[inline(always)]
     pub fn runs(&self, x: f32, y: f32, mut range: f32, mut visit: impl FnMut(usize, usize) -> f32) {
-        let home = coordinate(y, self.per_metre);
-        let scaled = y * self.per_metre;
+        let (x, y) = (x - self.low.x, y - self.low.y);
+        let per_metre = self.per_metre.y;
+        let home = coordinate(y, per_metre);
+        let scaled = y * per_metre;
         // Rounding must not hide a line whose edge lies just within reach.
-        let slack = 1e-6 * (1.0 + scaled.abs());
-        let lines_each_way = (range * self.per_metre).min(1e9) as i32 + 1;
+        let slack = 1e-6 * (1.0 + scaled.abs()) + self.slack * per_metre;
+        let lines_each_way = ((range + self.slack) * per_metre).min(1e9) as i32 + 1;
         let all = lines_each_way >= self.lines / 2;
         let (below, above) =
             if all { (self.lines / 2 - 1, self.lines / 2) } else { (lines_each_way, lines_each_way) };
         range = self.line(home, x, range, &mut visit);
         for offset in 1..=above {
             let upper = home.wrapping_add(offset) as f32 - scaled - slack;
-            if all || upper <= range * self.per_metre {
+            if all || upper <= range * per_metre {
                 range = self.line(home.wrapping_add(offset), x, range, &mut visit);
             }
             let lower = scaled - home.wrapping_sub(offset - 1) as f32 - slack;
-            if offset <= below && (all || lower <= range * self.per_metre) {
+            if offset <= below && (all || lower <= range * per_metre) {
                 range = self.line(home.wrapping_sub(offset), x, range, &mut visit);
             }
         }
@@ -201,7 +253,8 @@ impl Cells {
     #[inline(always)]
     fn line(&self, line: i32, x: f32, range: f32, visit: &mut impl FnMut(usize, usize) -> f32) -> f32 {
         let base = (line & (self.lines - 1)) * self.columns;
-        let (from, to) = (coordinate(x - range, self.per_metre), coordinate(x + range, self.per_metre));
+        let (reach, per_metre) = (range + self.slack, self.per_metre.x);
+        let (from, to) = (coordinate(x - reach, per_metre), coordinate(x + reach, per_metre));
         if to.saturating_sub(from) >= self.columns - 1 {
             return self.run(base, base + self.columns, range, visit);
         }

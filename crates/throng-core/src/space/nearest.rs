@@ -239,11 +239,14 @@ pub fn nearest<S: Simd>(
         candidates.gather(simd, cells, home, query.range);
     }
     if candidates.len <= MOST_CANDIDATES {
-        let limit = limit(query);
-        search_candidates(simd, cells, id, query, candidates, limit.min(candidates.guess), out);
-        if out.candidates < query.most && candidates.guess < limit {
-            out.candidates = 0;
-            search_candidates(simd, cells, id, query, candidates, limit, out);
+        if cells.period().repeats() {
+            // Not inlined: where nothing repeats it must not be in the way.
+            simd.vectorize(
+                #[inline(always)]
+                || search_all_candidates::<S, true>(simd, cells, id, query, candidates, out),
+            );
+        } else {
+            search_all_candidates::<S, false>(simd, cells, id, query, candidates, out);
         }
         out.select(simd, query.most, id);
         candidates.guess = if out.found == query.most {
@@ -268,8 +271,26 @@ fn limit(query: Query) -> f32 {
     (query.range * query.range).next_down()
 }
 
+/// First within the guessed range, then, where too few were there, within the whole one.
 #[inline(always)]
-fn search_candidates<S: Simd>(
+fn search_all_candidates<S: Simd, const REPEATS: bool>(
+    simd: S,
+    cells: &Cells,
+    id: &[u32],
+    query: Query,
+    candidates: &Candidates,
+    out: &mut Nearest,
+) {
+    let limit = limit(query);
+    search_candidates::<S, REPEATS>(simd, cells, id, query, candidates, limit.min(candidates.guess), out);
+    if out.candidates < query.most && candidates.guess < limit {
+        out.candidates = 0;
+        search_candidates::<S, REPEATS>(simd, cells, id, query, candidates, limit, out);
+    }
+}
+
+#[inline(always)]
+fn search_candidates<S: Simd, const REPEATS: bool>(
     simd: S,
     cells: &Cells,
     id: &[u32],
@@ -283,6 +304,7 @@ fn search_candidates<S: Simd>(
     for block in (0..candidates.len).step_by(LANES) {
         let dx = f32x16::from_slice(simd, &candidates.x[block..block + LANES]) - x;
         let dy = f32x16::from_slice(simd, &candidates.y[block..block + LANES]) - y;
+        let [dx, dy] = if REPEATS { cells.period().nearest_lanes(simd, [dx, dy]) } else { [dx, dy] };
         let rows = u32x16::from_slice(simd, &candidates.row[block..block + LANES]);
         let distance_squared = dx * dx + dy * dy;
         let near = distance_squared.simd_le(f32x16::splat(simd, limit)) & rows.simd_ne(except);
@@ -308,6 +330,7 @@ fn search_cells<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: 
             for block in (start..end).step_by(LANES) {
                 let dx = f32x16::from_slice(simd, &cells.x[block..block + LANES]) - x;
                 let dy = f32x16::from_slice(simd, &cells.y[block..block + LANES]) - y;
+                let [dx, dy] = cells.period().nearest_lanes(simd, [dx, dy]);
                 let rows = lane + u32x16::splat(simd, block as u32);
                 let distance_squared = dx * dx + dy * dy;
                 let in_run = mask32x16::from_bitmask(simd, lanes_below(end - block));
@@ -344,6 +367,7 @@ pub fn rows_within<S: Simd>(
         for block in (0..candidates.len).step_by(LANES) {
             let dx = f32x16::from_slice(simd, &candidates.x[block..block + LANES]) - ego_x;
             let dy = f32x16::from_slice(simd, &candidates.y[block..block + LANES]) - ego_y;
+            let [dx, dy] = cells.period().nearest_lanes(simd, [dx, dy]);
             let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask();
             while near != 0 {
                 visit(candidates.row[block + near.trailing_zeros() as usize] as usize);
@@ -361,6 +385,7 @@ pub fn rows_within<S: Simd>(
             for block in (start..end).step_by(LANES) {
                 let dx = f32x16::from_slice(simd, &cells.x[block..block + LANES]) - ego_x;
                 let dy = f32x16::from_slice(simd, &cells.y[block..block + LANES]) - ego_y;
+                let [dx, dy] = cells.period().nearest_lanes(simd, [dx, dy]);
                 let mut near = (dx * dx + dy * dy).simd_le(limit).to_bitmask() & lanes_below(end - block);
                 while near != 0 {
                     visit(block + near.trailing_zeros() as usize);
@@ -381,14 +406,17 @@ pub fn lanes_below(count: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space::Period;
     use crate::world::{Agents, Status};
     use fearless_simd::{Level, dispatch};
+    use glam::Vec2;
     use proptest::prelude::*;
 
-    fn indexed(places: &[(f32, f32)], size: f32) -> (Cells, Vec<u32>, Vec<(f32, f32)>) {
+    fn indexed(places: &[(f32, f32)], size: f32, period: Period) -> (Cells, Vec<u32>, Vec<(f32, f32)>) {
         let (x, y): (Vec<f32>, Vec<f32>) = places.iter().copied().unzip();
         let id: Vec<u32> = (0..places.len() as u32).rev().collect();
         let (mut cells, mut order) = (Cells::default(), Vec::new());
+        cells.repeat(period);
         cells.sort(&x, &y, &id, size, &mut order);
         let sorted: Vec<(f32, f32)> = order.iter().map(|&row| places[row as usize]).collect();
         let id: Vec<u32> = order.iter().map(|&row| id[row as usize]).collect();
@@ -408,11 +436,12 @@ mod tests {
         (cells, id, sorted)
     }
 
-    fn brute_force(places: &[(f32, f32)], id: &[u32], query: Query) -> Vec<u32> {
+    fn brute_force(places: &[(f32, f32)], id: &[u32], query: Query, period: Period) -> Vec<u32> {
         let mut all: Vec<(f32, u32)> = Vec::new();
-        let (ego_x, ego_y) = places[query.row];
-        for (row, &(x, y)) in places.iter().enumerate() {
-            let d = (x - ego_x) * (x - ego_x) + (y - ego_y) * (y - ego_y);
+        let ego = Vec2::from(places[query.row]);
+        for (row, &place) in places.iter().enumerate() {
+            let offset = period.nearest(Vec2::from(place) - ego);
+            let d = offset.x * offset.x + offset.y * offset.y;
             if row != query.row && d < query.range * query.range {
                 all.push((d, id[row]));
             }
@@ -439,7 +468,7 @@ mod tests {
             size in 0.3f32..10.0,
             who in 0usize..400,
         ) {
-            let (cells, id, places) = indexed(&places, size);
+            let (cells, id, places) = indexed(&places, size, Period::default());
             let row = who % places.len();
             let query = Query { row, range, most };
             let (mut candidates, mut found) = (Candidates::default(), Nearest::default());
@@ -447,8 +476,45 @@ mod tests {
             for candidates in [&mut candidates, &mut too_many] {
                 dispatch!(Level::new(), simd => nearest(simd, &cells, &id, query, candidates, &mut found));
                 let found: Vec<u32> = found.rows().iter().map(|&row| id[row as usize]).collect();
-                prop_assert_eq!(found, brute_force(&places, &id, query));
+                prop_assert_eq!(found, brute_force(&places, &id, query, Period::default()));
             }
+        }
+
+        #[test]
+        fn agrees_with_brute_force_across_seams(
+            places in proptest::collection::vec(place(), 1..200),
+            length in (1.0f32..60.0, 1.0f32..60.0),
+            low in (-30i32..30, -30i32..30),
+            axes in 1..4,
+            range in 0.1f32..30.0,
+            most in 0usize..=MAX_NEIGHBORS,
+            size in 0.3f32..10.0,
+            who in 0usize..200,
+        ) {
+            let used = |axis: i32, length: f32| if axes & (1 << axis) > 0 { length } else { 0.0 };
+            let length = Vec2::new(used(0, length.0), used(1, length.1));
+            let period = Period::new(Vec2::new(low.0 as f32, low.1 as f32), length);
+            let places: Vec<(f32, f32)> = places.iter().map(|&place| period.fold(place.into()).0.into()).collect();
+            let (cells, id, places) = indexed(&places, size, period);
+            let row = who % places.len();
+            let query = Query { row, range, most };
+            let (mut candidates, mut found) = (Candidates::default(), Nearest::default());
+            let mut too_many = Candidates { cell: Some(cells.home(row)), len: MOST_CANDIDATES + 1, ..Candidates::default() };
+            for candidates in [&mut candidates, &mut too_many] {
+                dispatch!(Level::new(), simd => nearest(simd, &cells, &id, query, candidates, &mut found));
+                let found: Vec<u32> = found.rows().iter().map(|&row| id[row as usize]).collect();
+                prop_assert_eq!(found, brute_force(&places, &id, query, period));
+            }
+            let mut within = Vec::new();
+            dispatch!(Level::new(), simd => {
+                rows_within(simd, &cells, row, [range, range], &mut Candidates::default(), |other| within.push(other))
+            });
+            within.sort_unstable();
+            let near = |other: &usize| {
+                let offset = period.nearest(Vec2::from(places[*other]) - Vec2::from(places[row]));
+                offset.x * offset.x + offset.y * offset.y <= range * range
+            };
+            prop_assert_eq!(within, (0..places.len()).filter(near).collect::<Vec<_>>());
         }
     }
 

@@ -50,6 +50,7 @@ impl World {
             self.feet.take(&self.agents.slot, &self.agents.id, &moves.feet);
         }
         let any_gone = self.take_moves(moves);
+        self.fold_rows();
         if any_gone {
             self.remove_gone();
         }

@@ -31,6 +31,11 @@ impl World {
         }
     }
 
+    /// The same walls, as they are seen from another distance. The map stays what it is.
+    pub fn replace_walls(&mut self, walls: Walls) {
+        self.map.walls = walls;
+    }
+
     /// Puts other costly ground in the place of what is there: the map has changed.
     pub fn set_terrain(&mut self, terrain: Vec<Terrain>) {
         self.map.terrain = terrain;

@@ -33,6 +33,7 @@ pub use steering::Steering;
 pub use terrain::Terrain;
 pub use view::View;
 
+use crate::space::Period;
 use glam::{DVec2, Vec2};
 use rows::Index;
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,9 @@ pub struct World {
     /// Rebuilt from the map and the motion, never saved.
     #[serde(skip)]
     map: Map,
+    /// How space repeats. It follows from the map, and is never saved.
+    #[serde(skip)]
+    period: Period,
     /// Rebuilt from the columns, never saved.
     #[serde(skip)]
     index: Index,
@@ -134,6 +138,7 @@ impl World {
             extent: None,
             map_version: 0,
             map: Map::default(),
+            period: Period::default(),
             index: Index::default(),
             mover_states: Vec::new(),
             departures: Vec::new(),

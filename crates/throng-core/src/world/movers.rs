@@ -2,6 +2,7 @@
 
 use super::World;
 use crate::geom::between;
+use crate::space::Period;
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,13 @@ pub struct MoverState {
     pub velocity: Vec2,
     /// m.
     pub radius: f32,
+}
+
+impl MoverState {
+    /// The same body in the cell of space that repeats.
+    pub fn folded(self, period: Period) -> MoverState {
+        MoverState { position: period.fold(self.position).0, ..self }
+    }
 }
 
 impl Mover {
@@ -88,7 +96,8 @@ impl World {
         let (time, dt) = (self.time(), self.dt);
         self.mover_states.clear();
         let in_the_way = self.movers.iter().filter(|mover| !mover.carries);
-        self.mover_states.extend(in_the_way.map(|mover| mover.state(time, dt)));
+        let state = |mover: &Mover| mover.state(time, dt).folded(self.period);
+        self.mover_states.extend(in_the_way.map(state));
     }
 }
 

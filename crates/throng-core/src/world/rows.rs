@@ -3,7 +3,7 @@
 use super::agents::Spare;
 use super::commit::Cause;
 use super::{Agent, Slots, World};
-use crate::space::Cells;
+use crate::space::{Cells, Period};
 use glam::Vec2;
 use std::sync::OnceLock;
 
@@ -40,6 +40,7 @@ impl World {
         self.fastest = self.fastest.max(agent.max_speed);
         self.widest = self.widest.max(agent.radius);
         self.agents.push(Agent { id, slot, ..agent });
+        self.fold_row(row as usize);
         self.unsort();
         Some(slot)
     }
@@ -98,6 +99,7 @@ impl World {
 
     /// Calls `visit` with all rows within a radius of a place, m, and others.
     pub fn rows_near(&self, place: Vec2, radius: f32, mut visit: impl FnMut(usize)) {
+        let (place, _) = self.period.fold(place);
         if self.index.sorted {
             self.index.cells.runs(place.x, place.y, radius, |from, to| {
                 (from..to).for_each(&mut visit);
@@ -107,6 +109,7 @@ impl World {
         }
         let (cells, order) = self.index.unsorted.get_or_init(|| {
             let (mut cells, mut order) = (Cells::default(), Vec::new());
+            cells.repeat(self.period);
             let size = if self.cell_size > 0.0 { self.cell_size } else { self.furthest_look };
             cells.sort(&self.agents.x, &self.agents.y, &self.agents.id, size, &mut order);
             (cells, order)
@@ -115,6 +118,38 @@ impl World {
             order[from..to].iter().for_each(|&row| visit(row as usize));
             radius
         });
+    }
+
+    /// How space repeats.
+    pub fn period(&self) -> Period {
+        self.period
+    }
+
+    /// Lets space repeat. Agents that are there are put into the cell; so is all that comes or moves from now on.
+    pub fn repeat(&mut self, period: Period) {
+        self.period = period;
+        self.fold_rows();
+        self.place_movers();
+        self.unsort();
+    }
+
+    /// Lets agents that have left the cell come in at its other side. Their goals come along, so that nothing changes between
+    /// an agent and what it walks to.
+    pub(super) fn fold_rows(&mut self) {
+        if self.period.repeats() {
+            (0..self.agents.len()).for_each(|row| self.fold_row(row));
+        }
+    }
+
+    /// The same for one that was put somewhere from outside.
+    pub fn fold_row(&mut self, row: usize) {
+        let agents = &mut self.agents;
+        let (place, added) = self.period.fold(Vec2::new(agents.x[row], agents.y[row]));
+        if added != Vec2::ZERO {
+            (agents.goal_x[row], agents.goal_y[row]) =
+                (agents.goal_x[row] + added.x, agents.goal_y[row] + added.y);
+        }
+        (agents.x[row], agents.y[row]) = place.into();
     }
 
     /// Says that agents were moved from outside, so that rows are no longer sorted.
@@ -143,6 +178,7 @@ impl World {
         self.choose_cell_size();
         let Index { cells, order, spare, .. } = &mut self.index;
         let agents = &mut self.agents;
+        cells.repeat(self.period);
         cells.sort(&agents.x, &agents.y, &agents.id, self.cell_size, order);
         agents.reorder(order, spare);
         cells.take(agents);

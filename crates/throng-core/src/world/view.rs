@@ -122,6 +122,26 @@ impl<'a> View<'a> {
         self.radius_classes.get(class).copied().unwrap_or(radius)
     }
 
+    /// From one place to another, m; to its nearest image where space repeats.
+    #[inline(always)]
+    pub fn towards(&self, from: Vec2, to: Vec2) -> Vec2 {
+        self.cells.period().nearest(to - from)
+    }
+
+    /// Another's place as it is seen from one: the nearest of its images where space repeats.
+    #[inline(always)]
+    pub fn image(&self, from: Vec2, to: Vec2) -> Vec2 {
+        self.cells.period().image(from, to)
+    }
+
+    /// What lies between a row and the image of it that is seen from a place: a multiple of the period, and zero where nothing
+    /// repeats. What the row heads for is seen as far away from where it is.
+    #[inline(always)]
+    pub fn seam(&self, from: Vec2, row: usize) -> Vec2 {
+        let period = self.cells.period();
+        if period.repeats() { period.seam(from, self.position(row)) } else { Vec2::ZERO }
+    }
+
     /// A row's position.
     #[inline(always)]
     pub fn position(&self, row: usize) -> Vec2 {

@@ -1,7 +1,7 @@
 //! What a crowd is built from.
 
 use super::agent::{Cohort, CohortId};
-use super::apply::{Pending, check_cohort, check_settings};
+use super::apply::{Pending, check_area, check_cohort, check_periodic, check_settings};
 use super::edit::EditError;
 use super::floor::{Floor, is_within_reach};
 use super::{Crowd, Handover, State, Timings, local};
@@ -133,6 +133,15 @@ impl Builder {
         self.change_map(|map| map.add_wall(line))
     }
 
+    /// Lets space repeat with these periods along x and y, m; 0 along an axis where it does not. Who leaves the cell at one side
+    /// comes in at the other, and its goal comes along: one that is 1000 m ahead is reached after 1000 m. The cell begins at the
+    /// least coordinate of the walkable area, which must be as wide as the period, or at 0 where there is none. Of another agent
+    /// only the nearest image counts.
+    pub fn periodic(mut self, period: impl Into<DVec2>) -> Builder {
+        self.map.periodic = period.into();
+        self
+    }
+
     /// A jump over what cannot be walked on, for planners that take such.
     pub fn link(mut self, link: Link) -> Builder {
         self.links.push(link);
@@ -240,7 +249,13 @@ impl Builder {
         cohorts.iter().try_for_each(check_cohort)?;
         self.models.cohorts = cohorts.iter().map(|cohort| cohort.models.clone()).collect();
         check_settings(&self.models)?;
-        let free_origin = self.origin.is_none() && self.map.is_empty() && self.links.is_empty();
+        self.map.check_period()?;
+        check_periodic(&self.map, &self.models)?;
+        cohorts.iter().try_for_each(|cohort| check_area(&self.map, cohort.area.is_some()))?;
+        let free_origin = self.origin.is_none()
+            && self.map.is_empty()
+            && self.map.repeat().is_none()
+            && self.links.is_empty();
         let origin = self.origin.unwrap_or_else(|| middle(&self.map));
         let mut world = World::new(origin, self.dt);
         world.seed = self.seed;
@@ -273,6 +288,7 @@ impl Crowd {
         let origin = state.world.origin;
         let (handover, timings) = (Handover::default(), Timings::default());
         let mut crowd = Crowd { state, stages, handover, timings, pool };
+        crowd.state.world.repeat(crowd.state.floor.period(origin));
         // Not as a change of the map: what a saved crowd remembers of it stays valid.
         crowd.state.world.restore_map(world::Map {
             walls: crowd.state.floor.walls(origin, crowd.wall_range()),
@@ -332,7 +348,7 @@ pub(super) fn check_dt(dt: f64) -> Result<(), EditError> {
 /// The middle of what is drawn, so that positions are small numbers wherever the map lies.
 fn middle(map: &Map) -> DVec2 {
     let (low, high) = bounds(map.points());
-    if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO }
+    map.repeat().middle_or(if low.cmple(high).all() { (low + high) / 2.0 } else { DVec2::ZERO })
 }
 
 impl CohortId {

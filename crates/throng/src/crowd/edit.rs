@@ -242,6 +242,14 @@ pub enum EditError {
         /// What is there.
         why: String,
     },
+    /// An area as a goal on a map that repeats.
+    #[error(
+        "a periodic map takes no goal areas and no exits; give each agent a point, which may lie many periods away"
+    )]
+    PeriodicArea,
+    /// A model that does not work on a map that repeats.
+    #[error("{0}")]
+    NotPeriodic(String),
     /// A number that makes no sense.
     #[error("{name} = {value} must be {expected}")]
     BadNumber {

@@ -3,11 +3,11 @@
 use super::edit::EditError;
 use super::local;
 use super::placement::Placement;
-use crate::map::{self, Boundary, Map, boundary, winds_around};
+use crate::map::{self, Boundary, Map, boundary, boundary_within, winds_around};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
-use throng_core::space::{Wall, Walls};
+use throng_core::space::{Period, Wall, Walls};
 use throng_core::world::{Gaps, Terrain};
 
 /// Coordinates beyond this have lost their millimetres, m.
@@ -47,6 +47,7 @@ impl Floor {
 
     /// Lets the outline of an endless plane hold a place.
     pub fn draw_around(&mut self, place: DVec2) {
+        let place = self.map.repeat().fold(place);
         let [low, high] = self.within.unwrap_or([place; 2]);
         self.within = Some([low.min(place), high.max(place)]);
     }
@@ -99,7 +100,9 @@ impl Floor {
         if self.placement(origin).is_free(place) {
             return Ok(());
         }
-        match self.map.obstacles.iter().find(|(_, ring)| winds_around(ring, place)) {
+        let folded = self.map.repeat().fold(place);
+        let covers = |ring: &[DVec2]| [place, folded].iter().any(|&place| winds_around(ring, place));
+        match self.map.obstacles.iter().find(|(_, ring)| covers(ring)) {
             Some((name, _)) => wrong(format!("inside obstacle `{name}`")),
             None => wrong("outside the walkable area".into()),
         }
@@ -107,12 +110,25 @@ impl Floor {
 
     /// What bounds free space, as walls of the world.
     pub fn walls(&self, origin: DVec2, range: f32) -> Walls {
-        let boundary = self.boundary();
+        let further;
+        let boundary = match self.map.repeat().is_none() {
+            true => self.boundary(),
+            false => {
+                further = boundary_within(&self.map, f64::from(range));
+                &further
+            }
+        };
         let wall =
             |[a, b]: [DVec2; 2], two_sided| Wall { a: local(a, origin), b: local(b, origin), two_sided };
         let solid = boundary.edges().map(|edge| wall(edge, false));
         let open = boundary.walls.iter().map(|&edge| wall(edge, true));
         Walls::new(solid.chain(open).collect(), range)
+    }
+
+    /// How space repeats, in the world's coordinates.
+    pub fn period(&self, origin: DVec2) -> Period {
+        let repeat = self.map.repeat();
+        Period::new(local(repeat.low, origin), repeat.length.as_vec2())
     }
 
     /// Costly ground of the world.

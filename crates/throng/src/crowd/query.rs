@@ -121,11 +121,12 @@ impl Crowd {
     pub fn neighbors(&self, place: impl Into<DVec2>, radius: f64) -> Vec<AgentId> {
         let (place, radius) = (local(place.into(), self.state.world.origin), radius as f32);
         let mut found: Vec<(f32, u32, u32)> = Vec::new();
-        let agents = &self.state.world.agents;
+        let (agents, period) = (&self.state.world.agents, self.state.world.period());
         // Nothing is near a place that is no number, and all are within a radius that is endless.
         let radius = if place.is_finite() { radius.clamp(0.0, f32::MAX) } else { return Vec::new() };
         self.state.world.rows_near(place, radius, |row| {
-            let distance = place.distance_squared(Vec2::new(agents.x[row], agents.y[row]));
+            let other = Vec2::new(agents.x[row], agents.y[row]);
+            let distance = period.nearest(other - place).length_squared();
             if distance <= radius * radius {
                 found.push((distance, agents.id[row], agents.slot[row]));
             }
@@ -150,11 +151,12 @@ impl Crowd {
     pub fn is_clear(&self, place: impl Into<DVec2>, radius: f64) -> bool {
         let (place, radius) = (local(place.into(), self.state.world.origin), radius as f32);
         let world = &self.state.world;
+        let apart = |other: Vec2| world.period().nearest(other - place).length();
         let mut clear =
-            world.view().movers.iter().all(|mover| place.distance(mover.position) >= radius + mover.radius);
+            world.view().movers.iter().all(|mover| apart(mover.position) >= radius + mover.radius);
         world.rows_near(place, radius + world.widest, |row| {
             let other = Vec2::new(world.agents.x[row], world.agents.y[row]);
-            clear &= place.distance(other) >= radius + world.agents.radius[row];
+            clear &= apart(other) >= radius + world.agents.radius[row];
         });
         clear
     }
@@ -178,6 +180,7 @@ impl Crowd {
     pub fn mover_position(&self, mover: MoverId) -> Result<DVec2, EditError> {
         let state =
             self.state.world.movers()[self.mover_index(mover)?].state(self.time(), self.state.world.dt());
+        let state = state.folded(self.state.world.period());
         Ok(self.state.world.origin + state.position.as_dvec2())
     }
 

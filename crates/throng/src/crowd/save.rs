@@ -4,7 +4,7 @@ use super::{BuildError, Crowd, State, builder};
 use crate::pipeline::{SavedMemories, Stages};
 use throng_core::memory::MemoryError;
 
-const MAGIC: &[u8; 8] = b"throngS3";
+const MAGIC: &[u8; 8] = b"throngS4";
 
 /// How what all versions save begins; the next byte tells them apart.
 const FAMILY: &[u8; 7] = b"throngS";

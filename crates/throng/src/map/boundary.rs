@@ -5,7 +5,7 @@
 //! where edges cross, come from the grid. The grid hangs on the user's own zero and reaches past 1e9 m, so a map in
 //! UTM coordinates needs no shift and an obstacle added later falls on the same grid.
 
-use super::Map;
+use super::{Map, Repeat};
 use glam::DVec2;
 use std::collections::{BTreeMap, HashMap};
 pub(crate) use throng_core::geom::double::{closest_on_segment, distance_to_segment, winds_around};
@@ -24,6 +24,8 @@ pub struct Boundary {
     pub walls: Vec<[DVec2; 2]>,
     /// Whether free space ends somewhere: there is a walkable area. If not, what lies outside of all rings is free.
     pub bounded: bool,
+    /// How the map repeats. Rings reach at least a period beyond the cell then.
+    pub repeat: Repeat,
 }
 
 impl Boundary {
@@ -43,6 +45,19 @@ impl Boundary {
 /// Self-crossing rings cover what they wind around. Overlapping and touching obstacles become one. Rings without an
 /// area become open walls; single points vanish.
 pub fn boundary(plan: &Map) -> Boundary {
+    boundary_within(plan, 0.0)
+}
+
+/// The same, of a map that repeats with all that lies within `reach` of the cell, m.
+pub(crate) fn boundary_within(plan: &Map, reach: f64) -> Boundary {
+    let repeat = plan.repeat();
+    if repeat.is_none() {
+        return boundary_once(plan);
+    }
+    Boundary { repeat, ..boundary_once(&plan.laid_out(reach)) }
+}
+
+fn boundary_once(plan: &Map) -> Boundary {
     let mut grid = Grid::default();
     let free = free_space(plan, &mut grid);
     let bounded = !plan.walkable.is_empty();
@@ -51,7 +66,7 @@ pub fn boundary(plan: &Map) -> Boundary {
         rings.iter_mut().for_each(|ring| flip(ring));
     }
     rings.sort_by(|a, b| compare(a[0], b[0]).then(a.len().cmp(&b.len())));
-    Boundary { rings, walls: walls(plan, &mut grid), bounded }
+    Boundary { rings, walls: walls(plan, &mut grid), bounded, repeat: Repeat::default() }
 }
 
 /// The walkable area without the obstacles, as polygons; where there is no walkable area, the obstacles themselves.
@@ -93,7 +108,7 @@ pub(crate) fn clean_polygons(polygons: &[Polygon]) -> Vec<Polygon> {
 
 /// The free space of a plan as polygons, outer rings counter-clockwise. `outline` stands for a missing walkable area.
 pub(crate) fn free_polygons(plan: &Map, outline: &Polygon) -> Vec<Polygon> {
-    let mut plan = plan.clone();
+    let mut plan = plan.cell();
     if plan.walkable.is_empty() {
         plan.walkable = vec![outline.clone()];
     }

@@ -5,10 +5,12 @@ pub(crate) mod drawing;
 mod dxf;
 #[cfg(feature = "scenario")]
 mod geojson;
+mod periodic;
 mod region;
 pub(crate) mod wkt;
 
 pub use boundary::{Boundary, Polygon, boundary, edges, signed_area};
+pub use periodic::Repeat;
 pub use region::Region;
 
 #[cfg(feature = "scenario")]
@@ -16,7 +18,9 @@ pub(crate) use drawing::read_text;
 #[cfg(feature = "scenario")]
 pub(crate) use {boundary::free_area, throng_core::geom::double::cross};
 
-pub(crate) use boundary::{clean_polygons, grown, winds_around, without_repeats, without_repeats_open};
+pub(crate) use boundary::{
+    boundary_within, clean_polygons, grown, winds_around, without_repeats, without_repeats_open,
+};
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
@@ -44,6 +48,9 @@ pub struct Map {
     pub walls: Vec<Vec<DVec2>>,
     /// Costly ground: rings, and as how many metres one counts there.
     pub terrain: Vec<(Vec<DVec2>, f64)>,
+    /// By which lengths the map repeats along x and y, m; 0 along an axis where it does not. The cell that repeats begins at the
+    /// least coordinate of the walkable area, or at 0 where there is none.
+    pub periodic: DVec2,
 }
 
 impl Map {
@@ -97,23 +104,27 @@ pub(crate) fn free_around(map: &Map, within: Option<[DVec2; 2]>) -> Vec<Polygon>
     boundary::free_polygons(map, &vec![outline(map, within)])
 }
 
-/// A box around all that is drawn, and more.
+/// A box around all that is drawn, and more; where the map repeats, one cell.
 fn outline(map: &Map, within: Option<[DVec2; 2]>) -> Vec<DVec2> {
     let walkable = map.walkable.iter().flatten().flatten();
     let obstacles = map.obstacles.iter().flat_map(|(_, ring)| ring);
     let walls = map.walls.iter().flatten();
-    frame(walkable.chain(obstacles).chain(walls).chain(within.iter().flatten()))
+    let [low, high] = frame(walkable.chain(obstacles).chain(walls).chain(within.iter().flatten()));
+    let repeat = map.repeat();
+    let repeats = repeat.length.cmpgt(DVec2::ZERO);
+    let low = DVec2::select(repeats, repeat.low, low);
+    let high = DVec2::select(repeats, repeat.low + repeat.length, high);
+    vec![low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y)]
 }
 
 /// Room around a plan that has no outline, m.
 const MARGIN: f64 = 5.0;
 
-fn frame<'a>(points: impl Iterator<Item = &'a DVec2>) -> Vec<DVec2> {
+fn frame<'a>(points: impl Iterator<Item = &'a DVec2>) -> [DVec2; 2] {
     let (low, high) = bounds(points);
     // Nothing at all: a square around zero.
     let (low, high) = if low.x > high.x { (DVec2::ZERO, DVec2::ZERO) } else { (low, high) };
-    let (low, high) = (low - MARGIN, high + MARGIN);
-    vec![low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y)]
+    [low - MARGIN, high + MARGIN]
 }
 
 /// The box around points.
@@ -177,6 +188,26 @@ pub enum MapError {
     /// An area that is none.
     #[error("the walkable area has no area; draw a polygon, or leave it out for the whole plane")]
     NoArea,
+    /// A period that is none.
+    #[error("periodic = {length} along {axis} must be 0 for a map that does not repeat, or from 1 to 1e9 m")]
+    Period {
+        /// Along which.
+        axis: &'static str,
+        /// As given.
+        length: f64,
+    },
+    /// A walkable area that is wider than the period, or ends before it.
+    #[error(
+        "the walkable area is {width} m wide along {axis} and the period is {length} m; it must reach from one side of the period to the other and no further: let both be the same"
+    )]
+    PeriodWidth {
+        /// Along which.
+        axis: &'static str,
+        /// The period.
+        length: f64,
+        /// The area's.
+        width: f64,
+    },
     /// A text that is no well-known text.
     #[error("not a floor plan: {0}")]
     Wkt(String),

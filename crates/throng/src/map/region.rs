@@ -1,7 +1,7 @@
 //! Answers quickly whether a point is free, and how much room there is around it.
 
 use super::boundary::{Boundary, closest_on_segment, distance_to_segment};
-use super::bounds;
+use super::{Repeat, bounds};
 use glam::DVec2;
 use throng_core::space::Buckets;
 
@@ -12,6 +12,7 @@ const TOUCH: f64 = 1e-6;
 #[derive(Clone, Debug)]
 pub struct Region {
     bounded: bool,
+    repeat: Repeat,
     /// The corners of the box around all edges.
     low: DVec2,
     high: DVec2,
@@ -71,22 +72,31 @@ impl Region {
         let height = ((high.y - low.y) / count).max(f64::MIN_POSITIVE);
         let bands = |edges| Bands::new(edges, low.y, height, count as usize);
         let (rings, all) = (bands(rings), bands(all));
-        Region { bounded: boundary.bounded, low, high, rings, all, walls: boundary.walls.clone() }
+        let Boundary { bounded, repeat, ref walls, .. } = *boundary;
+        Region { bounded, repeat, low, high, rings, all, walls: walls.clone() }
     }
 
     /// Whether a point lies in free space or on its boundary. An open wall inside an obstacle bounds nothing.
     pub fn is_free(&self, point: DVec2) -> bool {
+        let point = self.repeat.fold(point);
         self.is_inside(point) || !self.rings.keep_from(point, TOUCH)
     }
 
     /// Whether no edge or wall comes closer than `radius`.
     pub fn has_room(&self, point: DVec2, radius: f64) -> bool {
+        let point = self.repeat.fold(point);
         self.all.keep_from(point, radius)
     }
 
     /// The closest place where a body of a radius can be, or, where there is none nearby, one with less room around it.
     /// `None` where nothing is free.
     pub fn closest_room(&self, point: DVec2, radius: f64) -> Option<DVec2> {
+        let folded = self.repeat.fold(point);
+        self.closest_room_in_cell(folded, radius)
+            .map(|room| if folded == point { room } else { point + (room - folded) })
+    }
+
+    fn closest_room_in_cell(&self, point: DVec2, radius: f64) -> Option<DVec2> {
         let fits = |place: DVec2, radius: f64| self.is_inside(place) && self.has_room(place, radius);
         if fits(point, radius) {
             return Some(point);

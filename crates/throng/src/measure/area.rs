@@ -1,6 +1,6 @@
 //! Density and speed in an area.
 
-use super::{Measure, Person, SAME_TIME, SPEED_OVER, find, mean, near, voronoi};
+use super::{Measure, Person, Repeat, SAME_TIME, SPEED_OVER, find, mean, near, voronoi};
 use crate::map::{bounds, signed_area, winds_around};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
@@ -82,12 +82,13 @@ impl Samples {
     pub(super) fn observe<'a>(
         &mut self,
         measure: &Measure,
+        space: Repeat,
         time: f64,
         people: &[Person],
         floor: impl FnOnce() -> &'a voronoi::Floor,
     ) {
         let (low, high) = bounds(&self.ring);
-        self.moments.push_back(Moment { time, people: near(people, [low, high]) });
+        self.moments.push_back(Moment { time, people: near(people, space, [low, high]) });
         if measure.is_on(time) && time >= measure.from + self.taken as f64 * measure.every - SAME_TIME {
             // Past all that are due: a sample that was missed is not made up for.
             self.taken = ((time - measure.from + SAME_TIME) / measure.every) as u64 + 1;
@@ -96,7 +97,7 @@ impl Samples {
             self.waiting.push_back(Sample { time, count: self.inside().count(), voronoi, speed: None });
         }
         while self.waiting.front().is_some_and(|sample| sample.time + SPEED_OVER <= time + SAME_TIME) {
-            self.complete(measure);
+            self.complete(measure, space);
         }
         let oldest = self.waiting.front().map_or(time, |sample| sample.time) - SPEED_OVER - SAME_TIME;
         while self.moments.front().is_some_and(|moment| moment.time < oldest) {
@@ -111,18 +112,19 @@ impl Samples {
     }
 
     /// Gives the sample that waits longest its speed.
-    fn complete(&mut self, measure: &Measure) {
+    fn complete(&mut self, measure: &Measure, space: Repeat) {
         let Some(mut sample) = self.waiting.pop_front() else { return };
         if let Some(index) = self.moments.iter().position(|moment| moment.time == sample.time) {
             let inside = self.moments[index].people.iter();
             let inside = inside.filter(|person| winds_around(&self.ring, person.position));
-            sample.speed = mean(inside.filter_map(|person| self.speed(index, person.id, measure.direction)));
+            let speed = |person: &Person| self.speed(index, person.id, measure.direction, space);
+            sample.speed = mean(inside.filter_map(speed));
         }
         self.done.push(sample);
     }
 
     /// The movement of one from before a moment to after it, over that time; less time where it came or went meanwhile.
-    fn speed(&self, index: usize, id: i64, direction: Option<DVec2>) -> Option<f64> {
+    fn speed(&self, index: usize, id: i64, direction: Option<DVec2>, space: Repeat) -> Option<f64> {
         let now = self.moments[index].time;
         let within = |moment: &Moment| (moment.time - now).abs() <= SPEED_OVER + SAME_TIME;
         let widest = index.min(self.moments.len() - 1 - index);
@@ -131,16 +133,16 @@ impl Samples {
             if !within(before) || !within(after) {
                 return None;
             }
-            let movement = find(&after.people, id)? - find(&before.people, id)?;
+            let movement = space.nearest(find(&after.people, id)? - find(&before.people, id)?);
             let distance = direction
                 .map_or_else(|| movement.length(), |direction| movement.dot(direction.normalize_or_zero()));
             Some(distance / (after.time - before.time))
         })
     }
 
-    pub(super) fn figures(mut self, measure: &Measure) -> AreaFigures {
+    pub(super) fn figures(mut self, measure: &Measure, space: Repeat) -> AreaFigures {
         while !self.waiting.is_empty() {
-            self.complete(measure);
+            self.complete(measure, space);
         }
         let area = signed_area(&self.ring).abs();
         let done = &self.done;

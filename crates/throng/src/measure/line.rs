@@ -1,6 +1,6 @@
 //! Crossings of a line.
 
-use super::{Measure, Person, find, near};
+use super::{Measure, Person, Repeat, find, near};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -56,15 +56,15 @@ impl Crossings {
         Crossings { line, last: None, crossed: BTreeSet::new(), times: Vec::new(), to_left: 0 }
     }
 
-    pub(super) fn observe(&mut self, measure: &Measure, time: f64, people: &[Person]) {
+    pub(super) fn observe(&mut self, measure: &Measure, space: Repeat, time: f64, people: &[Person]) {
         let [a, b] = self.line;
-        let now = near(people, [a.min(b), a.max(b)]);
+        let now = near(people, space, [a.min(b), a.max(b)]);
         if let Some((before, last)) = self.last.take() {
             // By time, for N(t) to rise in order.
             let mut fresh: Vec<(f64, i64, bool)> = now
                 .iter()
                 .filter_map(|person| {
-                    let crossing = crossing(self.line, [find(&last, person.id)?, person.position])?;
+                    let crossing = crossed(self.line, space, [find(&last, person.id)?, person.position])?;
                     Some((before + (time - before) * crossing.at, person.id, crossing.to_left))
                 })
                 .filter(|&(at, id, _)| measure.is_on(at) && !self.crossed.contains(&id))
@@ -128,6 +128,15 @@ struct Crossing {
     to_left: bool,
 }
 
+/// Whether and where a movement leads over a line. Where space repeats, one across a seam is looked at on both sides of it.
+fn crossed(line: [DVec2; 2], space: Repeat, [from, to]: [DVec2; 2]) -> Option<Crossing> {
+    let movement = space.nearest(to - from);
+    if space.is_none() || movement == to - from {
+        return crossing(line, [from, to]);
+    }
+    crossing(line, [from, from + movement]).or_else(|| crossing(line, [to - movement, to]))
+}
+
 /// Whether and where a movement leads over a line.
 fn crossing([a, b]: [DVec2; 2], [from, to]: [DVec2; 2]) -> Option<Crossing> {
     let side = |place: DVec2| (b - a).perp_dot(place - a);
@@ -185,6 +194,27 @@ mod tests {
         let turned_back = [[-1.0, 1.0], [0.0, 1.0], [-1.0, 1.0]];
         // As in PedPy: a movement that begins on the line counts, whichever way it leads.
         assert_eq!(seen(gate(), &[&turned_back]).crossings, 1);
+    }
+
+    /// A ring of 10 m, and somebody who comes round from 9.9 to 0.1.
+    #[test]
+    fn to_come_round_crosses_only_what_lies_at_the_seam() {
+        let crossings = |at: f64, walk: &[f64]| {
+            let line = Measure::line("gate", [at, 0.0], [at, 2.0]);
+            let (mut observer, floor) = (Observer::new(line).periodic([10.0, 0.0]), Floor::default());
+            for (moment, &x) in walk.iter().enumerate() {
+                let people = [Person { id: 7, position: DVec2::new(x, 1.0) }];
+                observer.observe(moment as f64, &people, || &floor);
+            }
+            let figures = observer.figures().line().unwrap();
+            (figures.to_left, figures.to_right)
+        };
+        for at in [9.95, 10.0, 0.0, 0.05] {
+            assert_eq!(crossings(at, &[9.9, 0.1]), (0, 1), "at {at}");
+            assert_eq!(crossings(at, &[0.1, 9.9]), (1, 0), "at {at}");
+        }
+        assert_eq!(crossings(5.0, &[9.9, 0.1]), (0, 0));
+        assert_eq!(crossings(5.0, &[4.9, 5.1]), (0, 1));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{Floor, Measure, Measures, Observer, Person};
 use crate::frame::Frame;
 use crate::map;
+use glam::DVec2;
 
 /// Observers of one crowd, and what they share.
 #[derive(Default)]
@@ -15,8 +16,9 @@ pub(crate) struct Live {
 
 impl Live {
     /// Observers that have seen nothing yet.
-    pub(crate) fn new(measures: &[Measure]) -> Live {
-        Live::resumed(measures.iter().cloned().map(Observer::new).collect())
+    pub(crate) fn new(measures: &[Measure], periodic: DVec2) -> Live {
+        let observer = |measure: &Measure| Observer::new(measure.clone()).periodic(periodic);
+        Live::resumed(measures.iter().map(observer).collect())
     }
 
     /// Observers that go on.

@@ -15,6 +15,9 @@
 //! | Voronoi density | `compute_voronoi_density` of `compute_individual_voronoi_polygons`, cells clipped to the walkable area and, where asked for, a cut-off |
 //! | speed | `compute_individual_speed` with `BORDER_ADAPTIVE`, averaged over those inside |
 //!
+//! Where space repeats ([`Observer::periodic`]), a movement is the shortest that leads from one place to an image of the other, so
+//! that to come round is no jump back over all lines. Densities are those of what is drawn: nobody counts beyond a seam.
+//!
 //! Deviation: a crossing's time is interpolated between two moments, where PedPy has the number of the later frame.
 
 mod area;
@@ -34,6 +37,7 @@ pub use voronoi::{Cell, Floor, cells};
 #[cfg(feature = "scenario")]
 pub(crate) use live::Live;
 
+use crate::map::Repeat;
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -117,10 +121,11 @@ pub struct Person {
     pub position: DVec2,
 }
 
-/// Those near a place, by id.
-fn near(people: &[Person], [low, high]: [DVec2; 2]) -> Vec<Person> {
+/// Those near a place, by id. Where space repeats, all are.
+fn near(people: &[Person], space: Repeat, [low, high]: [DVec2; 2]) -> Vec<Person> {
     let is_near = |person: &&Person| {
-        person.position.cmpge(low - REACH).all() && person.position.cmple(high + REACH).all()
+        let is_beside = person.position.cmpge(low - REACH).all() && person.position.cmple(high + REACH).all();
+        is_beside || !space.is_none()
     };
     let mut near: Vec<Person> = people.iter().filter(is_near).copied().collect();
     near.sort_unstable_by_key(|person| person.id);
@@ -136,6 +141,8 @@ fn find(people: &[Person], id: i64) -> Option<DVec2> {
 pub struct Observer {
     measure: Measure,
     seen: Seen,
+    /// By which lengths space repeats along x and y, m; 0 where it does not.
+    periodic: DVec2,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,7 +158,17 @@ impl Observer {
             Place::Line(line) => Seen::Line(line::Crossings::over(*line)),
             Place::Area(ring) => Seen::Area(area::Samples::of(ring)),
         };
-        Observer { measure, seen }
+        Observer { measure, seen, periodic: DVec2::ZERO }
+    }
+
+    /// Lets space repeat with these periods along x and y, m; 0 along an axis where it does not.
+    pub fn periodic(self, period: impl Into<DVec2>) -> Observer {
+        Observer { periodic: period.into(), ..self }
+    }
+
+    /// How space repeats. Where the cell begins does not matter for movements.
+    fn space(&self) -> Repeat {
+        Repeat { low: DVec2::ZERO, length: self.periodic }
     }
 
     /// What it measures.
@@ -161,9 +178,10 @@ impl Observer {
 
     /// Looks at a moment, which must be later than the one before. `floor` is asked for where Voronoi cells are drawn.
     pub fn observe<'a>(&mut self, time: f64, people: &[Person], floor: impl FnOnce() -> &'a Floor) {
+        let space = self.space();
         match &mut self.seen {
-            Seen::Line(crossings) => crossings.observe(&self.measure, time, people),
-            Seen::Area(samples) => samples.observe(&self.measure, time, people, floor),
+            Seen::Line(crossings) => crossings.observe(&self.measure, space, time, people),
+            Seen::Area(samples) => samples.observe(&self.measure, space, time, people, floor),
         }
     }
 
@@ -171,7 +189,7 @@ impl Observer {
     pub fn figures(&self) -> Figures {
         match &self.seen {
             Seen::Line(crossings) => Figures::Line(crossings.figures()),
-            Seen::Area(samples) => Figures::Area(samples.clone().figures(&self.measure)),
+            Seen::Area(samples) => Figures::Area(samples.clone().figures(&self.measure, self.space())),
         }
     }
 }

@@ -17,7 +17,7 @@ pub fn of_run(run: &Run, measure: Measure) -> Figures {
         })
         .collect();
     rows.sort_by_key(|(frame, person)| (*frame, person.id));
-    let mut observer = Observer::new(measure);
+    let mut observer = Observer::new(measure).periodic(run.info.periodic);
     let mut floors = floors(run);
     let mut floor = Floor::default();
     let mut next = 0;

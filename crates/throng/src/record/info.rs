@@ -29,6 +29,13 @@ pub struct RunInfo {
     pub goals: Vec<[f64; 2]>,
     /// Scripted bodies.
     pub movers: Vec<MoverInfo>,
+    /// By which lengths space repeats along x and y, m; 0 where it does not. Places lie in one cell of it.
+    #[serde(skip_serializing_if = "is_endless")]
+    pub periodic: [f64; 2],
+}
+
+fn is_endless(periodic: &[f64; 2]) -> bool {
+    *periodic == [0.0; 2]
 }
 
 /// A scripted body as a file knows it.
@@ -64,6 +71,7 @@ impl RunInfo {
     pub fn of(scenario: &Scenario) -> RunInfo {
         let goals: Vec<DVec2> =
             scenario.cohorts.iter().flat_map(|c| &c.agents).map(|a| goal_point(scenario, a.goal)).collect();
+        let repeat = scenario.map.repeat();
         RunInfo {
             name: scenario.name.clone(),
             dt: scenario.dt,
@@ -73,8 +81,9 @@ impl RunInfo {
             gaps: lines(&scenario.map.gaps),
             walls: lines(&scenario.map.walls),
             cohorts: cohorts(scenario),
-            goals: goals.iter().map(|goal| goal.to_array()).collect(),
+            goals: goals.iter().map(|&goal| repeat.fold(goal).to_array()).collect(),
             movers: scenario.movers.iter().map(MoverInfo::of).collect(),
+            periodic: scenario.map.periodic.to_array(),
         }
     }
 

@@ -2,9 +2,11 @@
 
 use super::error::Fault;
 use super::{CohortInfo, Format, RecordError, RunInfo, tidy};
-use glam::DVec2;
+use glam::{DVec2, Vec2};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
+use throng_core::space::Period;
 
 /// A run in memory: 12 bytes for each agent and frame.
 #[derive(Clone, Debug)]
@@ -73,12 +75,38 @@ pub struct Track<'a> {
     pub x: &'a [f32],
     /// m from the run's origin.
     pub y: &'a [f32],
+    /// How space repeats.
+    period: Period,
+}
+
+impl Track<'_> {
+    /// From where it is in one row to where it is in another, m: the shortest way there is where space repeats.
+    pub fn movement(&self, from: usize, to: usize) -> Vec2 {
+        self.period.nearest(self.step(from, to))
+    }
+
+    /// The rows between which it did not come round, in order; all of them where space does not repeat.
+    pub fn rounds(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let mut begin = 0;
+        let ends = (1..=self.frame.len()).filter(|&row| row == self.frame.len() || self.comes_round(row));
+        ends.map(move |end| std::mem::replace(&mut begin, end)..end)
+    }
+
+    /// Whether it came in at the other side of space since the row before.
+    pub fn comes_round(&self, row: usize) -> bool {
+        self.movement(row - 1, row) != self.step(row - 1, row)
+    }
+
+    fn step(&self, from: usize, to: usize) -> Vec2 {
+        Vec2::new(self.x[to] - self.x[from], self.y[to] - self.y[from])
+    }
 }
 
 impl Run {
     /// The agents' trajectories, by rising id.
     pub fn tracks(&self) -> impl ExactSizeIterator<Item = Track<'_>> + Clone + '_ {
-        self.agents.iter().map(|agent| {
+        let period = Period::new(Vec2::ZERO, DVec2::from(self.info.periodic).as_vec2());
+        self.agents.iter().map(move |agent| {
             let rows = agent.start..agent.end;
             Track {
                 id: agent.id,
@@ -87,6 +115,7 @@ impl Run {
                 frame: &self.frame[rows.clone()],
                 x: &self.x[rows.clone()],
                 y: &self.y[rows],
+                period,
             }
         })
     }

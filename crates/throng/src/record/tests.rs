@@ -81,6 +81,7 @@ fn info() -> RunInfo {
         cohorts: vec![cohort("west, \"left\"", 0), cohort("east", AGENTS / 2)],
         goals: (0..AGENTS).map(|id| [f64::from(id), 0.5]).collect(),
         movers: vec![MoverInfo { radius: 1.5, carries: false, path: vec![[0.0, 1.0, 2.0], [9.0, 3.0, 4.0]] }],
+        periodic: [0.0, 7.5],
     }
 }
 

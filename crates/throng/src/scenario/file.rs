@@ -135,6 +135,13 @@ pub struct MapFile {
     /// where that costs less.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub terrain: Vec<TerrainFile>,
+    /// By which lengths space repeats along x and y, m: `[26, 0]` is a ring of 26 m. 0 along an axis that does not repeat, else 1
+    /// or more. Who leaves at one side comes in at the other, and its goal comes along: one with the goal `{ offset = [1000, 0] }`
+    /// walks round and round for 1000 m. The cell begins at the least coordinate of the walkable area, which must be as wide as
+    /// the period and has no wall at these ends; without one, at 0. Of another agent only the nearest image counts. Takes the
+    /// macroscale `straight`, no mesoscale, and neither goal areas nor exits. Default: nothing repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub periodic: Option<Point>,
 }
 
 /// A piece of ground that is harder to walk on than the rest. Where several overlap, the highest cost counts.

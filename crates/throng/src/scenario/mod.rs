@@ -54,6 +54,8 @@ use throng_core::params::Draw;
 
 /// How many agents of a cohort are tried for walls in their straight way.
 const TRIED: usize = 20;
+/// Pieces of half a period that a straight path is looked at in, at most: after so many rounds nothing new comes.
+const MOST_PIECES: f64 = 64.0;
 
 /// A checked scenario. Coordinates are the user's, in f64.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -178,7 +180,8 @@ impl Scenario {
         let bounds = boundary(&self.map_for_bodies());
         let walls: Vec<[DVec2; 2]> = bounds.edges().chain(bounds.walls.iter().copied()).collect();
         let crosses = |agent: &AgentStart| match agent.goal {
-            Goal::Point(goal) => walls.iter().any(|wall| map::cross([agent.position, goal], *wall)),
+            Goal::Point(goal) => pieces(bounds.repeat, agent.position, goal)
+                .any(|piece| walls.iter().any(|wall| map::cross(piece, *wall))),
             Goal::Area(_) | Goal::Journey(_) => false,
         };
         let cohort = self.cohorts.iter().find(|cohort| cohort.agents.iter().take(TRIED).any(crosses))?;
@@ -257,6 +260,17 @@ impl Scenario {
     fn agents(&self) -> impl Iterator<Item = &AgentStart> {
         self.cohorts.iter().flat_map(|cohort| &cohort.agents)
     }
+}
+
+/// A straight path in pieces that begin in the cell of a map and end less than a period away; as it is where nothing repeats.
+fn pieces(repeat: map::Repeat, from: DVec2, to: DVec2) -> impl Iterator<Item = [DVec2; 2]> {
+    let (way, length) = (to - from, repeat.length);
+    let turns = |way: f64, length: f64| if length > 0.0 { (2.0 * way.abs() / length).ceil() } else { 1.0 };
+    let count = turns(way.x, length.x).max(turns(way.y, length.y)).max(1.0);
+    (0..count.min(MOST_PIECES) as usize).map(move |piece| {
+        let begin = repeat.fold(from + way * (piece as f64 / count));
+        [begin, begin + way / count]
+    })
 }
 
 /// Agents that have most things in common.

@@ -1,6 +1,6 @@
 //! Where agents stand at the start.
 
-use crate::map::{self, Boundary, Map, Region, bounds};
+use crate::map::{self, Boundary, Map, Region, Repeat, bounds};
 use glam::DVec2;
 use std::collections::HashMap;
 use throng_core::rng::{self, Purpose, Stream};
@@ -54,15 +54,22 @@ pub(super) struct Standing {
     cell: f64,
     bodies: Vec<(DVec2, f64)>,
     cells: HashMap<(i64, i64), Vec<u32>>,
+    repeat: Repeat,
 }
 
 impl Standing {
     /// `widest` is the largest radius that will ever be added.
     pub fn new(widest: f64) -> Standing {
-        Standing { cell: 2.0 * widest, bodies: Vec::new(), cells: HashMap::new() }
+        Standing { cell: 2.0 * widest, bodies: Vec::new(), cells: HashMap::new(), repeat: Repeat::default() }
+    }
+
+    /// On a map that repeats: bodies keep clear of one another across its seams too.
+    pub fn repeating(self, repeat: Repeat) -> Standing {
+        Standing { repeat, ..self }
     }
 
     pub fn add(&mut self, place: DVec2, radius: f64) {
+        let place = self.repeat.fold(place);
         let number = self.bodies.len() as u32;
         self.cells.entry(self.cell_of(place)).or_default().push(number);
         self.bodies.push((place, radius));
@@ -79,6 +86,15 @@ impl Standing {
     }
 
     fn has_room(&self, place: DVec2, radius: f64) -> bool {
+        let (place, length) = (self.repeat.fold(place), self.repeat.length);
+        let along = |length: f64| if length > 0.0 { -1..=1 } else { 0..=0 };
+        along(length.x).all(|x| {
+            let image = |y: i32| place + length * DVec2::new(f64::from(x), f64::from(y));
+            along(length.y).all(|y| self.has_room_at(image(y), radius))
+        })
+    }
+
+    fn has_room_at(&self, place: DVec2, radius: f64) -> bool {
         let (x, y) = self.cell_of(place);
         let near = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y)));
         near.filter_map(|cell| self.cells.get(&cell)).flatten().all(|&number| {

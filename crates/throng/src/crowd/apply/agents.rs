@@ -105,6 +105,7 @@ impl Crowd {
         self.state.floor.check_free("position", position, origin)?;
         let position = local(position, origin);
         (self.state.world.agents.x[row], self.state.world.agents.y[row]) = position.into();
+        self.state.world.fold_row(row);
         self.state.world.extend_to(position);
         self.state.world.unsort();
         self.stages.note(agent.slot, Change::Moved);

@@ -1,10 +1,10 @@
 //! What an edit has to hold before anything is changed.
 
-use crate::catalog;
+use crate::catalog::{self, Stage};
 use crate::crowd::agent::{Agent, Cohort};
 use crate::crowd::edit::EditError;
 use crate::crowd::floor::{FARTHEST, is_within_reach};
-use crate::map::without_repeats;
+use crate::map::{Map, without_repeats};
 use crate::pipeline::{Models, Settings};
 use glam::DVec2;
 use throng_core::params;
@@ -58,6 +58,26 @@ pub(super) fn checked_area(ring: &[DVec2]) -> Result<Vec<DVec2>, EditError> {
     let ring = without_repeats(ring);
     let is_sane = ring.len() >= 3 && ring.iter().all(|&corner| is_within_reach(corner));
     if is_sane { Ok(ring) } else { Err(EditError::BadRing { what: "a goal area", corners: 3 }) }
+}
+
+/// On a map that repeats, goals are points: an agent takes its own along when it comes round, and an area is everybody's.
+pub(in crate::crowd) fn check_area(map: &Map, is_area: bool) -> Result<(), EditError> {
+    if is_area && !map.repeat().is_none() { Err(EditError::PeriodicArea) } else { Ok(()) }
+}
+
+/// A model that knows nothing of seams does not work on a map that has some.
+pub(in crate::crowd) fn check_periodic(map: &Map, models: &Models) -> Result<(), EditError> {
+    if map.repeat().is_none() {
+        return Ok(());
+    }
+    let pipeline = &models.pipeline;
+    let mesoscale = pipeline.mesoscale.iter().map(|name| (Stage::Mesoscale, name));
+    let all = [(Stage::Macroscale, &pipeline.macroscale), (Stage::Motion, &pipeline.motion)];
+    let known = all.into_iter().chain(mesoscale).find(|(stage, name)| !catalog::is_periodic(*stage, name));
+    match known {
+        Some((stage, name)) => Err(EditError::NotPeriodic(catalog::not_periodic(stage, name))),
+        None => Ok(()),
+    }
 }
 
 /// Values of code are held to the same limits as those of files.

@@ -1,7 +1,7 @@
 //! Edits of cohorts, of models and of the length of a step.
 
 use super::super::builder::check_dt;
-use super::checks::{check_cohort, check_place, check_settings, checked_area};
+use super::checks::{check_area, check_cohort, check_periodic, check_place, check_settings, checked_area};
 use crate::crowd::agent::{Cohort, CohortId};
 use crate::crowd::edit::{CohortGoal, EditError};
 use crate::crowd::{Crowd, local};
@@ -17,6 +17,7 @@ impl Crowd {
 
     pub(super) fn create_cohort(&mut self, cohort: Cohort) -> Result<CohortId, EditError> {
         check_cohort(&cohort)?;
+        check_area(&self.state.floor.map, cohort.area.is_some())?;
         if self.state.world.cohorts.len() >= usize::from(u16::MAX) {
             return Err(EditError::TooMany("65535 cohorts"));
         }
@@ -53,7 +54,10 @@ impl Crowd {
             CohortGoal::Points { points, .. } => {
                 points.iter().try_for_each(|&goal| check_place("goal", goal))?;
             }
-            CohortGoal::Area(ring) => drop(checked_area(ring)?),
+            CohortGoal::Area(ring) => {
+                check_area(&self.state.floor.map, true)?;
+                checked_area(ring)?;
+            }
             CohortGoal::MovedBy(by) => check_place("goals' move", *by)?,
         }
         if let CohortGoal::Area(ring) = &goal {
@@ -118,6 +122,7 @@ impl Crowd {
 
     fn replace_models(&mut self, models: Models) -> Result<(), EditError> {
         check_settings(&models)?;
+        check_periodic(&self.state.floor.map, &models)?;
         let mut stages = Stages::new(&models)?;
         // Of the same types, so it can be read.
         let _ = stages.load_memories(self.stages.save_memories());

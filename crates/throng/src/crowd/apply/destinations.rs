@@ -1,6 +1,6 @@
 //! Edits of destinations, and of agents that are sent there.
 
-use super::checks::{check_number, check_place, checked_area};
+use super::checks::{check_area, check_number, check_place, checked_area};
 use crate::crowd::agent::{AgentId, Destination, DestinationId};
 use crate::crowd::edit::EditError;
 use crate::crowd::{Crowd, local};
@@ -11,6 +11,7 @@ impl Crowd {
     pub(super) fn create_destination(&mut self, added: Destination) -> Result<DestinationId, EditError> {
         check_number("goal_radius", added.goal_radius, 0.0)?;
         check_number("for_radius", added.for_radius, 0.0)?;
+        check_area(&self.state.floor.map, added.area.is_some())?;
         let area = added.area.as_deref().map(checked_area).transpose()?;
         let number = u16::try_from(self.state.world.destinations.len() + 1);
         let number = number.map_err(|_| EditError::TooMany("65535 destinations"))?;

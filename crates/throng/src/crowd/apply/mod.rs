@@ -8,7 +8,7 @@ mod floor;
 mod movers;
 mod prepare;
 
-pub(super) use checks::{check_cohort, check_number, check_settings};
+pub(super) use checks::{check_area, check_cohort, check_number, check_periodic, check_settings};
 pub(super) use prepare::Pending;
 
 use super::Crowd;

@@ -35,7 +35,7 @@ impl Crowd {
         if pending.floor_before.is_some() {
             self.state.world.set_walls(self.state.floor.walls(self.state.world.origin, self.wall_range()));
         } else if pending.reach {
-            self.state.world.reindex_walls(self.wall_range());
+            self.index_walls();
         }
         if !self.state.world.is_sorted() {
             self.state.world.sort_rows();
@@ -47,6 +47,16 @@ impl Crowd {
         areas.clear();
         (self.state.pending.moved, self.state.pending.retargeted, self.state.pending.areas) =
             (moved, retargeted, areas);
+    }
+
+    /// Lets walls be seen from as far away as they have to be now.
+    fn index_walls(&mut self) {
+        let (range, origin) = (self.wall_range(), self.state.world.origin);
+        match self.state.floor.map.repeat().is_none() {
+            true => self.state.world.reindex_walls(range),
+            // Of a map that repeats, more of the same is seen from further away.
+            false => self.state.world.replace_walls(self.state.floor.walls(origin, range)),
+        }
     }
 
     /// After a change of the map: every goal, and every body that stood free before.
@@ -102,6 +112,7 @@ impl Crowd {
 
 fn put_beside_walls(world: &mut World, stages: &mut Stages, placement: &Placement, row: usize) {
     if placement.put_beside_walls(world, row) {
+        world.fold_row(row);
         let slot = world.agents.slot[row];
         world.feet.forget(slot);
         stages.note(slot, Change::PutAside);

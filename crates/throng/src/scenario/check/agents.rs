@@ -91,7 +91,8 @@ impl Checker<'_> {
         {
             return places;
         }
-        let mut standing = Standing::new(radii.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max));
+        let widest = radii.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let mut standing = Standing::new(widest).repeating(map.repeat());
         for (place, radius) in places.iter().flatten().zip(radii_of_placed(drafts, radii)) {
             standing.add(*place, radius);
         }
@@ -274,7 +275,9 @@ pub(super) fn trouble(place: DVec2, map: &Map, region: &Region) -> Option<String
     if region.is_free(place) {
         return None;
     }
-    match map.obstacles.iter().find(|(_, ring)| map::winds_around(ring, place)) {
+    let folded = map.repeat().fold(place);
+    let covers = |ring: &[DVec2]| [place, folded].iter().any(|&place| map::winds_around(ring, place));
+    match map.obstacles.iter().find(|(_, ring)| covers(ring)) {
         Some((name, _)) if name.starts_with("gaps[") => Some(format!("over `map.{name}`")),
         Some((name, _)) => Some(format!("inside obstacle `{name}`")),
         None => Some("outside the walkable area".into()),

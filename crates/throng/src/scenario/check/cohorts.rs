@@ -1,5 +1,6 @@
 //! Cohorts as written, before their members have places.
 
+use super::floor::POINTS_ONLY;
 use super::{Checker, FARTHEST, LARGEST, LONGEST_TIME, MOST_AGENTS};
 use crate::catalog::Stage;
 use crate::scenario::Settings;
@@ -322,7 +323,11 @@ impl<'a> Checker<'a> {
                 Some(Target::Random(self.area(&path.then("random"), area)?))
             }
             (None, None, None, None, None, Some(polygon)) => {
-                Some(Target::Area(self.area(&path.then("polygon"), polygon)?))
+                let path = path.then("polygon");
+                if self.file.map.periodic.is_some_and(|period| period != [0.0; 2]) {
+                    self.report.say(&path, format!("a periodic map takes no goal areas; {POINTS_ONLY}"));
+                }
+                Some(Target::Area(self.area(&path, polygon)?))
             }
             _ => {
                 self.report.say(path, ONE_GOAL);

@@ -2,10 +2,11 @@
 
 use super::values::{show, within_reach};
 use super::{Checker, FARTHEST};
+use crate::catalog::{self, Stage};
 use crate::map;
 use crate::map::Map;
 use crate::map::wkt;
-use crate::scenario::file::ObstacleFile;
+use crate::scenario::file::{ObstacleFile, PipelineFile};
 use crate::scenario::path::KeyPath;
 use glam::DVec2;
 use std::collections::BTreeSet;
@@ -13,6 +14,9 @@ use throng_core::params::Limit;
 
 /// Ground that costs more is an obstacle.
 const DEAREST_GROUND: f64 = 1000.0;
+/// How agents walk on a map that repeats.
+pub(super) const POINTS_ONLY: &str =
+    "let agents walk to points, such as `goal = { offset = [1000, 0] }` with `on_arrival = \"leave\"`";
 
 impl Checker<'_> {
     pub(super) fn map(&mut self) -> Map {
@@ -30,11 +34,56 @@ impl Checker<'_> {
             walls.push(line);
         }
         let terrain = self.terrain(&path.then("terrain"));
-        let plan = Map { walkable, obstacles, gaps, walls, terrain };
+        let plan = Map { walkable, obstacles, gaps, walls, terrain, periodic: DVec2::ZERO };
+        let plan = self.periodic(&path.then("periodic"), plan);
         if self.report.is_empty() {
             self.not_blocked(&plan.with_solid_gaps());
         }
         plan
+    }
+
+    /// Lets a map repeat, where that is asked for and everything else of the scenario can.
+    fn periodic(&mut self, path: &KeyPath, plan: Map) -> Map {
+        let Some(period) = self.file.map.periodic else { return plan };
+        let plan = Map { periodic: period.into(), ..plan };
+        if plan.repeat().is_none() {
+            return plan;
+        }
+        self.all_can_repeat();
+        match plan.check_period() {
+            Ok(()) => plan,
+            Err(error) => {
+                self.report.say(path, error.to_string());
+                Map { periodic: DVec2::ZERO, ..plan }
+            }
+        }
+    }
+
+    /// Models and ways out that know nothing of seams.
+    fn all_can_repeat(&mut self) {
+        let pipeline = KeyPath::top("pipeline");
+        let PipelineFile { macroscale, mesoscale, motion, .. } = &self.file.pipeline;
+        let among = mesoscale.iter().enumerate();
+        let among =
+            among.map(|(index, name)| (pipeline.then("mesoscale").then(index), Stage::Mesoscale, name));
+        let others = [
+            (pipeline.then("macroscale"), Stage::Macroscale, macroscale),
+            (pipeline.then("motion"), Stage::Motion, motion),
+        ];
+        for (path, stage, name) in others.into_iter().chain(among) {
+            // One that there is not is told of already.
+            if catalog::names(stage).contains(&name.as_str()) && !catalog::is_periodic(stage, name) {
+                self.report.say(&path, catalog::not_periodic(stage, name));
+            }
+        }
+        let ways = [
+            ("exits", self.file.exits.is_empty()),
+            ("stages", self.file.stages.is_empty()),
+            ("journeys", self.file.journeys.is_empty()),
+        ];
+        for (key, _) in ways.into_iter().filter(|(_, is_empty)| !is_empty) {
+            self.report.say(&KeyPath::top(key), format!("a periodic map takes no {key}; {POINTS_ONLY}"));
+        }
     }
 
     fn gaps(&mut self, path: &KeyPath) -> Vec<Vec<DVec2>> {
