@@ -76,6 +76,8 @@ impl Remembered for HeldUp {
 
 /// The part of the wanted speed that may be missing before an agent turns.
 const TOLERANCE: f32 = 0.1;
+/// How soon one that has arrived makes way at full speed: when another has waited for this part of `trust`.
+const HURRY: f32 = 4.0;
 /// How long an agent goes on turning that is no longer opposed, s.
 const CALM: f32 = 5.0;
 /// The part of the sum of radii within which a body is in the way: shoulders that graze one another turn.
@@ -267,7 +269,7 @@ impl Headway {
             let forwards = wish / speed.max(1e-6);
             let reached = gap(from_them, others.reach[i], forwards) <= speed * self.time_gap;
             let aside = from_them - from_them.dot(forwards) * forwards;
-            (speed > 1e-3 && reached).then(|| unit_or(aside, -left(forwards)) * waited)
+            (speed > 1e-3 && reached && waited > 0.0).then(|| unit_or(aside, -left(forwards)) * (HURRY * waited).min(1.0))
         })
     }
 

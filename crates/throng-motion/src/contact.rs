@@ -249,8 +249,9 @@ fn contacts<S: Simd>(
         let close = radius[row] + radius[other] + view.fastest * view.dt;
         let squared = view.towards(at, place(moves, other)).length_squared();
         if other != row && squared < close * close {
-            insert_by_id(&mut touching, other as u32, &view.agents.id, |row| {
-                view.towards(at, place(moves, row as usize)).length_squared()
+            insert_nearest_first(&mut touching, other as u32, |row| {
+                let away = view.towards(at, place(moves, row as usize)).length_squared();
+                (away, view.agents.id[row as usize])
             });
         }
     };
@@ -263,20 +264,18 @@ fn contacts<S: Simd>(
     touching
 }
 
-/// By id: what contacts ask for is added up, and a sum has other bits in another order.
+/// By distance, then by id: what contacts ask for is added up, and a sum has other bits in another order.
 #[inline(always)]
-fn insert_by_id(touching: &mut Touching, row: u32, id: &[u32], distance: impl Fn(u32) -> f32) {
+fn insert_nearest_first(touching: &mut Touching, row: u32, key: impl Fn(u32) -> (f32, u32)) {
+    let mine = key(row);
+    let place = touching.iter().take_while(|&&other| key(other) < mine).count();
     if touching.is_full() {
         // The furthest one is left out.
-        let by_distance = |a: &usize, b: &usize| distance(touching[*a]).total_cmp(&distance(touching[*b]));
-        let furthest = (0..touching.len()).max_by(by_distance).unwrap_or(0);
-        if distance(touching[furthest]) <= distance(row) {
+        if place == touching.len() {
             return;
         }
-        touching[furthest..].rotate_left(1);
         touching.pop();
     }
-    let place = touching.iter().take_while(|&&other| id[other as usize] < id[row as usize]).count();
     touching.insert(place, row);
 }
 

@@ -79,10 +79,12 @@ impl Navigator<'_> {
 
     /// What it goes by from now on; `None` where that stays as it is.
     fn choose(&self, naive: Naive<'_>, route: &Route) -> Option<RouteChange> {
-        if let Some((leader, at)) = self.leader(naive) {
+        let follows = route.guide == Guide::Leader && naive.is_on_its_way(route);
+        // One that is seen through a door, aside of it, is followed to the door first.
+        if let Some((leader, at)) = self.leader(naive).filter(|&(_, at)| !follows || naive.fits(at)) {
             return Some(RouteChange::Place { guide: Guide::Leader, leader, at });
         }
-        if route.guide == Guide::Leader && naive.is_on_its_way(route) {
+        if follows {
             return None;
         }
         if let Some(at) = self.stream_ahead(naive) {
