@@ -290,6 +290,9 @@ impl Headway {
                 let expected = self.expect(scene, ego, around, want, held_up);
                 let mut best = (f32::NEG_INFINITY, want.along);
                 for (i, &(cos, sin)) in HEADINGS.iter().enumerate() {
+                    if best.0 >= (expected.sight + PRESS) * cos {
+                        break;
+                    }
                     // Right first: of two headings alike it is taken.
                     for sin in [-sin, sin].into_iter().take(1 + usize::from(i > 0)) {
                         let along = Vec2::new(cos, sin).rotate(want.along);
@@ -512,22 +515,27 @@ fn others_stand<S: Simd>(simd: S, around: &Around, preferred: Vec2) -> bool {
 fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held: bool) -> f32 {
     let others = &around.others;
     let aim = |row: usize| scene.intents.aim[row] - ego.position;
+    let most = |part: f32| (2.0 * part).clamp(0.0, 1.0);
     let of = |i: usize| {
         let (row, towards) = (others.row[i], others.towards(i));
-        let Some(&slot) = scene.view.agents.slot.get(row as usize) else { return 0.0 };
-        let ahead = towards.dot(want.along) / towards.length().max(1e-6);
-        if ahead <= 0.0 {
+        let forwards = towards.dot(want.along);
+        let Some(&slot) = scene.view.agents.slot.get(row as usize).filter(|_| forwards > 0.0) else { return 0.0 };
+        let (wish, squared) = (wish(scene, row), towards.length_squared());
+        let (along, opposed) = (wish.dot(want.along), scene.memory.get(slot).opposed);
+        let passes = || {
+            let theirs = aim(row as usize) + scene.view.seam(ego.position, row as usize) - towards;
+            aim(ego.row).dot(towards) > squared && theirs.dot(-towards) > squared
+        };
+        let alike = along / wish.length().max(1e-6);
+        let strength = if along > 0.0 && opposed > 0.0 {
+            let stands = (1.0 - 2.0 * others.velocity(i).length() / want.speed).clamp(0.0, 1.0);
+            opposed * most(alike) * if held { 1.0 } else { stands }
+        } else if along < 0.0 && held && passes() {
+            -alike
+        } else {
             return 0.0;
-        }
-        let alike = wish(scene, row).normalize_or_zero().dot(want.along);
-        let squared = towards.length_squared();
-        let theirs = || aim(row as usize) + scene.view.seam(ego.position, row as usize) - towards;
-        let both_pass = aim(ego.row).dot(towards) > squared && theirs().dot(-towards) > squared;
-        let against = if both_pass { (-alike).max(0.0) } else { 0.0 };
-        let most = |part: f32| (2.0 * part).clamp(0.0, 1.0);
-        let stands = (1.0 - 2.0 * others.velocity(i).length() / want.speed).clamp(0.0, 1.0);
-        let (against, told) = if held { (against, 1.0) } else { (0.0, stands) };
-        most(ahead) * against.max(told * scene.memory.get(slot).opposed * most(alike))
+        };
+        most(forwards / squared.sqrt()) * strength
     };
     (0..others.len).map(of).fold(0.0, f32::max)
 }
