@@ -229,13 +229,7 @@ const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES) && MAX_OTHERS <= throng_c
 impl Around {
     /// Looks around from a row.
     #[inline(always)]
-    pub fn sense<S: Simd>(
-        &mut self,
-        simd: S,
-        scene: Scene<'_>,
-        row: usize,
-        reach: &Reach,
-    ) -> Ego {
+    pub fn sense<S: Simd>(&mut self, simd: S, scene: Scene<'_>, row: usize, reach: &Reach) -> Ego {
         let Scene { view, intents, .. } = scene;
         let agents = view.agents;
         let ego = Ego {
@@ -280,21 +274,12 @@ impl Around {
     }
 
     #[inline(always)]
-    fn find_agents<S: Simd>(
-        &mut self,
-        simd: S,
-        scene: Scene<'_>,
-        ego: &Ego,
-        reach: &Reach,
-    ) {
+    fn find_agents<S: Simd>(&mut self, simd: S, scene: Scene<'_>, ego: &Ego, reach: &Reach) {
         let (view, agents) = (scene.view, scene.view.agents);
         let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
         nearest(simd, view.cells, &agents.id, query, &mut self.candidates, &mut self.nearest);
         let (bodies, others, period) = (view.cells.bodies(), &mut self.others, view.cells.period());
-        let me = Me {
-            id: agents.id[ego.row],
-            responsibility: agents.responsibility[ego.row],
-        };
+        let me = Me { id: agents.id[ego.row], responsibility: agents.responsibility[ego.row] };
         others.len = self.nearest.rows().len();
         for (block, rows) in self.nearest.padded_rows(ego.row as u32).enumerate() {
             others.put(simd, ego, me, block * LANES, rows, &Columns::gather(simd, bodies, rows));

@@ -130,12 +130,13 @@ impl Headway {
         let wanted = ego.preferred.length_squared();
         let missing = wanted - ego.velocity.dot(ego.preferred);
         let is_calm = held_up.waited == 0.0 && held_up.opposed <= TOLERANCE;
-        if is_calm && missing <= TOLERANCE * wanted && !others_stand(simd, around, ego.preferred) {
+        let bits = in_the_way(simd, around, ego.preferred);
+        if is_calm && missing <= TOLERANCE * wanted && bits.stand == 0 {
             held_up.opposed -= held_up.opposed * (ego.dt / CALM).min(1.0);
             return;
         }
         if let Some(want) = want(ego) {
-            self.turn_held_up(scene, around, ego, want, held_up);
+            self.turn_held_up(scene, around, ego, want, bits, held_up);
         }
     }
 
@@ -146,6 +147,7 @@ impl Headway {
         around: &Around,
         ego: &mut Ego,
         want: Want,
+        bits: Bits,
         held_up: &mut HeldUp,
     ) {
         let lag = |along: Vec2| (1.0 - ego.velocity.dot(along) / want.speed).clamp(0.0, 1.0);
@@ -156,7 +158,7 @@ impl Headway {
         let before = held_up.opposed;
         let room = room_to_turn(around, ego, want.along, before);
         let missing = lag(turned(want.along, before * room));
-        let opposed = opposition(scene, around, ego, want, missing > before.max(TOLERANCE));
+        let opposed = opposition(scene, around, ego, want, bits, missing > before.max(TOLERANCE));
         held_up.opposed = towards(before, opposed, if opposed > before { self.memory } else { CALM });
         if scene.view.agents.status[ego.row] == Status::Walking && !scene.planned {
             ego.preferred = turned(want.along, held_up.opposed * room) * want.speed;
@@ -269,7 +271,8 @@ impl Headway {
             let forwards = wish / speed.max(1e-6);
             let reached = gap(from_them, others.reach[i], forwards) <= speed * self.time_gap;
             let aside = from_them - from_them.dot(forwards) * forwards;
-            (speed > 1e-3 && reached && waited > 0.0).then(|| unit_or(aside, -left(forwards)) * (HURRY * waited).min(1.0))
+            (speed > 1e-3 && reached && waited > 0.0)
+                .then(|| unit_or(aside, -left(forwards)) * (HURRY * waited).min(1.0))
         })
     }
 
@@ -490,36 +493,48 @@ fn to_wall(wall: &Wall, ego: &Ego, along: Vec2) -> f32 {
     if (0.0..=length).contains(&at) { ends.min(reached) } else { ends }
 }
 
-/// Whether one ahead is slower than half of a speed. Without a root: every agent asks in every step.
+/// Those ahead that stand, or come towards an agent, by bits: slower than half of its speed. Without a root: every agent asks in
+/// every step.
 #[inline(always)]
-fn others_stand<S: Simd>(simd: S, around: &Around, preferred: Vec2) -> bool {
+fn in_the_way<S: Simd>(simd: S, around: &Around, preferred: Vec2) -> Bits {
     let others = &around.others;
     let splat = |value: f32| f32x16::splat(simd, value);
     let (x, y) = (splat(preferred.x), splat(preferred.y));
     let slow = splat(0.25 * preferred.length_squared());
+    let mut bits = Bits::default();
     for block in (0..others.len).step_by(LANES) {
         let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
         let (vx, vy) = (load(&others.vx), load(&others.vy));
         let ahead = (load(&others.dx) * x + load(&others.dy) * y).simd_gt(splat(0.0));
-        let stands = ahead & (vx * vx + vy * vy).simd_lt(slow);
-        if stands.to_bitmask() & lanes_below(others.len - block) != 0 {
-            return true;
-        }
+        let stands = (vx * vx + vy * vy).simd_lt(slow);
+        let comes = (vx * x + vy * y).simd_lt(splat(0.0));
+        let count = lanes_below(others.len - block);
+        bits.stand |= u128::from((ahead & stands).to_bitmask() & count) << block;
+        bits.come |= u128::from((ahead & comes).to_bitmask() & count) << block;
     }
-    false
+    bits
+}
+
+/// Which of the others are in an agent's way.
+#[derive(Clone, Copy, Default)]
+struct Bits {
+    stand: u128,
+    come: u128,
 }
 
 /// How much others ahead want past an agent that is held up: 1 against it, 0 with it or to the same place. And how much those
 /// ahead that want the same are opposed themselves: who is not held up yet believes those that stand, so that a crowd turns before
 /// it is packed.
-fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held: bool) -> f32 {
+fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, bits: Bits, held: bool) -> f32 {
     let others = &around.others;
     let aim = |row: usize| scene.intents.aim[row] - ego.position;
     let most = |part: f32| (2.0 * part).clamp(0.0, 1.0);
     let of = |i: usize| {
         let (row, towards) = (others.row[i], others.towards(i));
         let forwards = towards.dot(want.along);
-        let Some(&slot) = scene.view.agents.slot.get(row as usize).filter(|_| forwards > 0.0) else { return 0.0 };
+        let Some(&slot) = scene.view.agents.slot.get(row as usize).filter(|_| forwards > 0.0) else {
+            return 0.0;
+        };
         let (wish, squared) = (wish(scene, row), towards.length_squared());
         let (along, opposed) = (wish.dot(want.along), scene.memory.get(slot).opposed);
         let passes = || {
@@ -537,5 +552,11 @@ fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held: bo
         };
         most(forwards / squared.sqrt()) * strength
     };
-    (0..others.len).map(of).fold(0.0, f32::max)
+    let mut left = if held { bits.stand | bits.come } else { bits.stand };
+    let mut most_opposed = 0.0f32;
+    while left != 0 {
+        most_opposed = most_opposed.max(of(left.trailing_zeros() as usize));
+        left &= left - 1;
+    }
+    most_opposed
 }

@@ -144,7 +144,8 @@ impl Contacts {
             // One that stands there already can do no more.
             packed.retain(|&row| {
                 let row = row as usize;
-                place(moves, row) != view.position(row) && is_deeper(view, moves, row, self.touching(row as u32))
+                place(moves, row) != view.position(row)
+                    && is_deeper(view, moves, row, self.touching(row as u32))
             });
             for &row in &packed {
                 (moves.x[row as usize], moves.y[row as usize]) = view.position(row as usize).into();

@@ -155,8 +155,7 @@ fn mesoscale_model<M: MesoscaleModel>(paper: &'static str) -> Model {
 }
 
 fn microscale_model<M: Staged>(paper: &'static str) -> Model {
-    let build: BuildMicroscale =
-        |settings| with_settings::<M>(settings).stage(with_settings(settings));
+    let build: BuildMicroscale = |settings| with_settings::<M>(settings).stage(with_settings(settings));
     Model::new::<M>(Stage::Microscale, paper, Build::Microscale(build))
 }
 
@@ -230,12 +229,8 @@ pub fn register_mesoscale<M: MesoscaleModel>(paper: &'static str) -> Result<(), 
 
 /// The same for a local model.
 pub fn register_microscale<M: LocalModel>(paper: &'static str) -> Result<(), NameTaken> {
-    let build: BuildMicroscale = |settings| {
-        Box::new(Local {
-            model: with_settings::<M>(settings),
-            headway: with_settings(settings),
-        })
-    };
+    let build: BuildMicroscale =
+        |settings| Box::new(Local { model: with_settings::<M>(settings), headway: with_settings(settings) });
     register(Model::new::<M>(Stage::Microscale, paper, Build::Microscale(build)))
 }
 
@@ -245,11 +240,7 @@ pub fn register_motion<M: Params + Motion>(paper: &'static str) -> Result<(), Na
 }
 
 fn shared_blocks() -> [Block; 3] {
-    [
-        block_of::<WorldField>(),
-        block_of::<Headway>(),
-        block_of::<Contact>(),
-    ]
+    [block_of::<WorldField>(), block_of::<Headway>(), block_of::<Contact>()]
 }
 
 /// Every model, stage by stage.

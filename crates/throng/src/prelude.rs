@@ -14,7 +14,6 @@ pub use throng_core::world::Status;
 pub use throng_macroscale::{DynamicNavmesh, MapField, MultiDomain, Navmesh, Straight, VisibilityGraph};
 pub use throng_mesoscale::{Density, Groups};
 pub use throng_microscale::{
-    AnticipationVelocity, CollisionFreeSpeed, Headway, Hrvo, Hybrid, Orca, Rvo, SocialForce,
-    Unaware, Vo,
+    AnticipationVelocity, CollisionFreeSpeed, Headway, Hrvo, Hybrid, Orca, Rvo, SocialForce, Unaware, Vo,
 };
 pub use throng_motion::{AccelerationLimited, Contact, Footsteps, Holonomic};

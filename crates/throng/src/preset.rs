@@ -62,7 +62,10 @@ mod tests {
 
     #[test]
     fn the_first_one_is_what_happens_without() {
-        assert_eq!(Preset::ALL[0].settings(), Settings::from([block(Headway::default()), block(Contact::default())]));
+        assert_eq!(
+            Preset::ALL[0].settings(),
+            Settings::from([block(Headway::default()), block(Contact::default())])
+        );
         assert_eq!(Preset::named("robot"), Some(Preset::Robot));
         assert_eq!(Preset::named("people"), None);
     }

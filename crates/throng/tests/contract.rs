@@ -347,7 +347,8 @@ fn a_checkpoint_in_the_middle_changes_nothing() {
 fn what_is_explained_is_what_is_done() {
     for model in catalog::names(Stage::Microscale) {
         let mut text = pipeline("straight", model, "holonomic");
-        text += "[params.contact]\non = false\n[[movers]]\nradius = 0.7\npath = [[0, -5, 0.4], [9, 6, -0.3]]\n";
+        text +=
+            "[params.contact]\non = false\n[[movers]]\nradius = 0.7\npath = [[0, -5, 0.4], [9, 6, -0.3]]\n";
         for (index, responsibility) in [0.0, 0.25, 0.75, 1.0].into_iter().enumerate() {
             text += &format!(
                 "[[agents]]\nname = \"{index}\"\ncount = 9\nresponsibility = {responsibility}\n\

@@ -20,8 +20,8 @@ pub use rvo::Rvo;
 pub use social_force::SocialForce;
 pub use vo::Vo;
 
-use crate::stage::{Local, LocalModel, Microscale};
 use crate::Headway;
+use crate::stage::{Local, LocalModel, Microscale};
 
 /// A model that can be had as a stage.
 pub trait Staged: LocalModel {
