@@ -74,7 +74,9 @@ impl Remembered for HeldUp {
     }
 }
 
-/// The part of the wanted speed that may be missing before an agent turns.
+/// The part of the wanted speed that must be missing before an agent is held up: to veer for another costs less.
+const HELD: f32 = 0.3;
+/// How much an agent must be opposed before it turns.
 const TOLERANCE: f32 = 0.1;
 /// How soon one that has arrived makes way at full speed: when another has waited for this part of `trust`.
 const HURRY: f32 = 4.0;
@@ -131,7 +133,7 @@ impl Headway {
         let missing = wanted - ego.velocity.dot(ego.preferred);
         let is_calm = held_up.waited == 0.0 && held_up.opposed <= TOLERANCE;
         let bits = in_the_way(simd, around, ego.preferred);
-        if is_calm && missing <= TOLERANCE * wanted && bits.stand == 0 {
+        if is_calm && missing <= HELD * wanted && bits.stand == 0 {
             held_up.opposed -= held_up.opposed * (ego.dt / CALM).min(1.0);
             return;
         }
@@ -154,12 +156,12 @@ impl Headway {
         let towards = |from: f32, to: f32, time: f32| from + (to - from) * (ego.dt / time).min(1.0);
         let straight = lag(want.along);
         let time = if straight > held_up.waited { self.trust } else { ego.dt.max(1.0) };
-        held_up.waited = if straight <= TOLERANCE { 0.0 } else { towards(held_up.waited, straight, time) };
+        held_up.waited = if straight <= HELD { 0.0 } else { towards(held_up.waited, straight, time) };
         let want = if held_up.waited > 0.0 { around_corner(scene, ego, want, (3.0 * held_up.waited).min(1.0)) } else { want };
         let before = held_up.opposed;
         let room = room_to_turn(around, ego, want.along, before);
         let missing = lag(turned(want.along, before * room));
-        let opposed = opposition(scene, around, ego, want, bits, missing > before.max(TOLERANCE));
+        let opposed = opposition(scene, around, ego, want, bits, missing > before.max(HELD));
         held_up.opposed = towards(before, opposed, if opposed > before { self.memory } else { CALM });
         if scene.view.agents.status[ego.row] == Status::Walking && !scene.planned {
             ego.preferred = turned(want.along, held_up.opposed * room) * want.speed;
