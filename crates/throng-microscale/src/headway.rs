@@ -157,7 +157,11 @@ impl Headway {
         let straight = lag(want.along);
         let time = if straight > held_up.waited { self.trust } else { ego.dt.max(1.0) };
         held_up.waited = if straight <= HELD { 0.0 } else { towards(held_up.waited, straight, time) };
-        let want = if held_up.waited > 0.0 { around_corner(scene, ego, want, (3.0 * held_up.waited).min(1.0)) } else { want };
+        let want = if held_up.waited > 0.0 {
+            around_corner(scene, ego, want, (3.0 * held_up.waited).min(1.0))
+        } else {
+            want
+        };
         let before = held_up.opposed;
         let room = room_to_turn(around, ego, want.along, before);
         let missing = lag(turned(want.along, before * room));
@@ -205,7 +209,9 @@ impl Headway {
         let Some(want) = want(ego) else { return chosen };
         let lost = 1.0 - 2.0 * chosen.dot(want.along) / want.speed;
         let way = if lost > 0.0 { want.along * want.speed } else { chosen };
-        let part = if self.is_closed(simd, around, way, lost <= 0.0) { 1.0 } else { lost.min(1.0) };
+        // Nothing close is in the way, and yet the model stops: that counts once it has lasted, half a second at least.
+        let lasts = (10.0 * held_up.waited - 1.0).clamp(0.0, 1.0);
+        let part = if self.is_closed(simd, around, way, lost <= 0.0) { 1.0 } else { lost.min(1.0) * lasts };
         if part <= 0.0 {
             return chosen;
         }

@@ -202,8 +202,9 @@ impl<'a> Naive<'a> {
         let (id, turn) = (self.view.agents.id[self.row], self.turn_of_luck(self.view.time));
         let mut chance = rng::stream(self.view.seed, id, turn, Purpose::Noise);
         let mut places = (0..DRAWS).map(|draw| {
-            // Ahead and aside at first, then anywhere, and in the end less far.
-            let turn = if draw < 4 { (chance.below(9) + 12) % 16 } else { chance.below(16) };
+            // Ahead and aside at first, then anywhere, and in the end less far. Every other time anywhere at once: a door may be on
+            // the far side of a room.
+            let turn = if draw < 4 && turn % 2 == 0 { (chance.below(9) + 12) % 16 } else { chance.below(16) };
             let far = self.params.follow * if draw < 8 { 0.5 } else { 0.125 };
             here + TURNS[turn].rotate(ahead) * far
         });
