@@ -209,8 +209,9 @@ impl Headway {
         let Some(want) = want(ego) else { return chosen };
         let lost = 1.0 - 2.0 * chosen.dot(want.along) / want.speed;
         let way = if lost > 0.0 { want.along * want.speed } else { chosen };
-        // Nothing close is in the way, and yet the model stops: that counts once it has lasted, half a second at least.
-        let lasts = (10.0 * held_up.waited - 1.0).clamp(0.0, 1.0);
+        // Nothing close is in the way, and yet the model stops: that counts once it has lasted for about half of `trust`.
+        let walks = scene.view.agents.status[ego.row] == Status::Walking;
+        let lasts = if walks { (5.0 * held_up.waited - 2.0).clamp(0.0, 1.0) } else { 0.0 };
         let part = if self.is_closed(simd, around, way, lost <= 0.0) { 1.0 } else { lost.min(1.0) * lasts };
         if part <= 0.0 {
             return chosen;
