@@ -74,9 +74,7 @@ impl Remembered for HeldUp {
     }
 }
 
-/// The part of the wanted speed that must be missing before an agent is held up: to veer for another costs less.
-const HELD: f32 = 0.3;
-/// How much an agent must be opposed before it turns.
+/// The part of the wanted speed that may be missing before an agent turns.
 const TOLERANCE: f32 = 0.1;
 /// How soon one that has arrived makes way at full speed: when another has waited for this part of `trust`.
 const HURRY: f32 = 4.0;
@@ -133,7 +131,7 @@ impl Headway {
         let missing = wanted - ego.velocity.dot(ego.preferred);
         let is_calm = held_up.waited == 0.0 && held_up.opposed <= TOLERANCE;
         let bits = in_the_way(simd, around, ego.preferred);
-        if is_calm && missing <= HELD * wanted && bits.stand == 0 {
+        if is_calm && missing <= TOLERANCE * wanted && bits.stand == 0 {
             held_up.opposed -= held_up.opposed * (ego.dt / CALM).min(1.0);
             return;
         }
@@ -156,16 +154,11 @@ impl Headway {
         let towards = |from: f32, to: f32, time: f32| from + (to - from) * (ego.dt / time).min(1.0);
         let straight = lag(want.along);
         let time = if straight > held_up.waited { self.trust } else { ego.dt.max(1.0) };
-        held_up.waited = if straight <= HELD { 0.0 } else { towards(held_up.waited, straight, time) };
-        let want = if held_up.waited > 0.0 {
-            around_corner(scene, ego, want, (3.0 * held_up.waited).min(1.0))
-        } else {
-            want
-        };
+        held_up.waited = if straight <= TOLERANCE { 0.0 } else { towards(held_up.waited, straight, time) };
         let before = held_up.opposed;
         let room = room_to_turn(around, ego, want.along, before);
         let missing = lag(turned(want.along, before * room));
-        let opposed = opposition(scene, around, ego, want, bits, missing > before.max(HELD));
+        let opposed = opposition(scene, around, ego, want, bits, missing > before.max(TOLERANCE));
         held_up.opposed = towards(before, opposed, if opposed > before { self.memory } else { CALM });
         if scene.view.agents.status[ego.row] == Status::Walking && !scene.planned {
             ego.preferred = turned(want.along, held_up.opposed * room) * want.speed;
@@ -209,10 +202,7 @@ impl Headway {
         let Some(want) = want(ego) else { return chosen };
         let lost = 1.0 - 2.0 * chosen.dot(want.along) / want.speed;
         let way = if lost > 0.0 { want.along * want.speed } else { chosen };
-        // Nothing close is in the way, and yet the model stops: that counts once it has lasted for about half of `trust`.
-        let walks = scene.view.agents.status[ego.row] == Status::Walking;
-        let lasts = if walks { (5.0 * held_up.waited - 2.0).clamp(0.0, 1.0) } else { 0.0 };
-        let part = if self.is_closed(simd, around, way, lost <= 0.0) { 1.0 } else { lost.min(1.0) * lasts };
+        let part = if self.is_closed(simd, around, way) { 1.0 } else { lost.min(1.0) };
         if part <= 0.0 {
             return chosen;
         }
@@ -220,30 +210,27 @@ impl Headway {
         chosen + (velocity - chosen) * part
     }
 
-    /// Whether a body is in the way of a velocity within the time gap, see [`Expected::gap`]. Without a root, and in units of the
-    /// speed: every agent asks in every step. Where asked for, only those count that go the same way, and are followed: of all
-    /// others the model keeps clear.
+    /// Whether a body is in the way of a velocity within the time gap, see [`Expected::gap`]. Without a root: every agent asks in
+    /// every step.
     #[inline(always)]
-    fn is_closed<S: Simd>(&self, simd: S, around: &Around, velocity: Vec2, followed: bool) -> bool {
+    fn is_closed<S: Simd>(&self, simd: S, around: &Around, velocity: Vec2) -> bool {
         let others = &around.others;
         let splat = |value: f32| f32x16::splat(simd, value);
-        let squared = velocity.length_squared();
-        let (x, y, none, speed) = (splat(velocity.x), splat(velocity.y), splat(0.0), splat(squared));
-        let (inverse, broader) = (splat(1.0 / squared.max(1e-9)), splat(2.0 * (self.breadth - 1.0)));
+        let forwards = velocity.length();
+        let along = velocity / forwards.max(1e-6);
+        let (x, y, forwards, none) = (splat(along.x), splat(along.y), splat(forwards), splat(0.0));
+        let slower = splat(1.0) / forwards.max(splat(1e-6));
         for block in (0..others.len).step_by(LANES) {
             let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
             let (dx, dy, vx, vy) = (load(&others.dx), load(&others.dy), load(&others.vx), load(&others.vy));
-            let alike = ((vx * x + vy * y) * inverse).max(none).min(splat(1.0));
-            // The square of what distances aside are multiplied by, to first order.
-            let narrow = (splat(1.0) - broader * alike) * inverse;
-            let (ahead, aside) = (dx * x + dy * y, dy * x - dx * y);
-            let (crosses, reach) = (vy * x - vx * y, load(&others.reach));
-            let closing = ahead - aside * crosses * narrow;
-            let speed = speed + crosses * crosses * narrow;
-            let apart = ahead * ahead * inverse + aside * aside * narrow - reach * reach;
-            let within = if followed { (alike + alike).min(splat(1.0)) } else { splat(1.0) };
-            let within = within * splat(self.time_gap);
-            let (hit, beyond) = (closing * closing - speed * apart, closing - speed * within);
+            let alike = ((vx * x + vy * y) * slower).max(none).min(splat(1.0));
+            let narrow = splat(1.0) / (splat(1.0) + splat(self.breadth - 1.0) * alike);
+            let (ahead, aside, reach) = (dx * x + dy * y, (dy * x - dx * y) * narrow, load(&others.reach));
+            let crosses = (vy * x - vx * y) * narrow;
+            let speed = forwards * forwards + crosses * crosses;
+            let (closing, apart) =
+                (ahead * forwards - aside * crosses, ahead * ahead + aside * aside - reach * reach);
+            let (hit, beyond) = (closing * closing - speed * apart, closing - speed * splat(self.time_gap));
             let closed = ahead.simd_gt(none)
                 & closing.simd_gt(none)
                 & hit.simd_gt(none)
@@ -455,24 +442,6 @@ fn wish(scene: Scene<'_>, row: u32) -> Vec2 {
 fn has_movers(scene: Scene<'_>, around: &Around) -> bool {
     let others = &around.others;
     others.len > 0 && others.row[others.len - 1] as usize >= scene.view.agents.len()
-}
-
-/// What an agent wants that waits for those before it who turn at the same corner: to pass the corner further out, the further the
-/// longer it waits, as far as there is room. So a crowd uses the width of a passage, and not its inner corner alone.
-fn around_corner(scene: Scene<'_>, ego: &Ego, want: Want, waited: f32) -> Want {
-    let aim = scene.intents.aim[ego.row];
-    let beside = |wall: &Wall| wall.closest(aim);
-    let away = |place: Vec2| place.distance_squared(aim);
-    let walls = || scene.view.walls.near(aim);
-    let Some(corner) = walls().map(beside).min_by(|&a, &b| away(a).total_cmp(&away(b))) else { return want };
-    let outwards = (aim - corner).normalize_or_zero();
-    if away(corner) > 4.0 * ego.radius * ego.radius || outwards == Vec2::ZERO {
-        return want;
-    }
-    let there = Ego { position: aim, ..*ego };
-    let room = walls().map(|wall| to_wall(wall, &there, outwards)).fold(f32::INFINITY, f32::min);
-    let further = outwards * (waited * aim.distance(ego.position)).min(room);
-    Want { along: unit_or(aim + further - ego.position, want.along), ..want }
 }
 
 /// How much of a turn walls leave room for: none where one is reached at once, all where none is within sight.
