@@ -226,7 +226,7 @@ fn choose_chunk<M: LocalModel>(
     dispatch!(level, simd => for i in 0..vx.len() {
         let row = first + i;
         if rows.have(view.agents.cohort[row]) {
-            let ego = perceive(simd, local, scene, row, &reach, around, &mut remembered[i]);
+            let (ego, wanted) = perceive(simd, local, scene, row, &reach, around, remembered[i]);
             let held_up = remembered[i];
             let ask = match local.model.keeps_distance() {
                 true => Ask::For(ego.preferred),
@@ -242,6 +242,10 @@ fn choose_chunk<M: LocalModel>(
                     _ => chosen,
                 }
             };
+            if local.headway.on && !local.model.keeps_distance() {
+                let ego = Ego { preferred: wanted, ..ego };
+                local.headway.remember(scene, around, &ego, &mut remembered[i]);
+            }
             (vx[i], vy[i]) = velocity.into();
             near[i] = around.near(&reach, local.headway.on, view.contact_range(row));
             last = Some(ego);
@@ -261,17 +265,18 @@ fn perceive<S: Simd, M: LocalModel>(
     row: usize,
     reach: &Reach,
     around: &mut Around,
-    held_up: &mut HeldUp,
-) -> Ego {
+    held_up: HeldUp,
+) -> (Ego, Vec2) {
     simd.vectorize(
         #[inline(always)]
         || {
             let mut ego = around.sense(simd, scene, row, reach);
             ego.preferred *= model.pace(scene, &ego);
+            let wanted = ego.preferred;
             if headway.on && !model.keeps_distance() {
-                headway.turn(simd, scene, around, &mut ego, held_up);
+                headway.turn(scene, around, &mut ego, held_up);
             }
-            ego
+            (ego, wanted)
         },
     )
 }
