@@ -212,3 +212,27 @@ fn a_reader_that_has_seen_enough_is_no_trouble() {
         assert_eq!((answer.code, answer.err.as_str()), (Some(0), ""), "{line}");
     }
 }
+
+#[test]
+fn a_new_scenario_runs_and_is_never_written_over_another() {
+    let desk = Desk::new();
+    let answer = desk.works("new hall.toml");
+    assert!(answer.out.contains("throng run hall.toml"), "{}", answer.out);
+    desk.works("check hall.toml");
+    assert_eq!(desk.report("run hall.toml")["arrived"], 60);
+    desk.refuses("new hall.toml", "hall.toml is there already");
+    desk.works("new copy.toml --from crossing");
+    assert_eq!(desk.read("copy.toml"), builtin::find("crossing").unwrap().text.as_bytes());
+    desk.refuses("new other.toml --from crosing", "did you mean `crossing`?");
+    assert!(!desk.path("other.toml").exists());
+}
+
+#[test]
+fn built_in_files_are_shown_and_shells_complete_the_command() {
+    let desk = Desk::new();
+    assert_eq!(desk.works("show single-file").out, builtin::find("single-file").unwrap().text);
+    desk.refuses("show single-fil", "did you mean `single-file`?");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(desk.works(&format!("completions {shell}")).out.contains("validate"), "{shell}");
+    }
+}

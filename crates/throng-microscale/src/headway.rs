@@ -118,45 +118,40 @@ pub(crate) enum Ask {
     /// A choice for this preferred velocity.
     For(Vec2),
     /// A choice that is weighed against what the crowd allows.
-    Opinion,
+    Opinion(Want),
 }
 
 /// What the agent wants now: where to, and how fast.
 #[derive(Clone, Copy)]
-struct Want {
+pub(crate) struct Want {
     along: Vec2,
     speed: f32,
 }
 
 impl Headway {
-    /// Turns what the agent wants where others want past it.
+    /// What an agent wants, where it wants to move at all; and updates what it remembers of being held up. One that gets on costs next
+    /// to nothing here.
     #[inline(always)]
-    pub(crate) fn turn(&self, scene: Scene<'_>, around: &Around, ego: &mut Ego, held_up: HeldUp) {
-        if held_up.opposed <= TOLERANCE || scene.planned {
-            return;
-        }
-        if let Some(want) = want(ego, around).filter(|_| scene.view.agents.status[ego.row] == Status::Walking)
-        {
-            let room = room_to_turn(around, ego, want.along, held_up.opposed);
-            ego.preferred = turned(want.along, held_up.opposed * room) * want.speed;
-        }
-    }
-
-    /// Updates what an agent remembers of being held up; `ego` wants what it did before it was turned. One that gets on costs next to
-    /// nothing here.
-    #[inline(always)]
-    pub(crate) fn remember(&self, scene: Scene<'_>, around: &Around, ego: &Ego, held_up: &mut HeldUp) {
-        // One that has arrived has what it wants.
-        let Some(want) = want(ego, around).filter(|_| scene.view.agents.status[ego.row] == Status::Walking)
-        else {
+    pub(crate) fn want(
+        &self,
+        scene: Scene<'_>,
+        around: &Around,
+        ego: &mut Ego,
+        held_up: &mut HeldUp,
+    ) -> Option<Want> {
+        let want = want(ego, around);
+        // One that has arrived has what it wants, and is not held up.
+        let Some(walks) = want.filter(|_| scene.view.agents.status[ego.row] == Status::Walking) else {
             *held_up = HeldUp::default();
-            return;
+            return want;
         };
         let before = *held_up;
-        held_up.waited = towards(before.waited, lag(ego, want.along, want.speed), ego.dt / self.trust);
-        if before.queued() > 0.0 || before.opposed > 0.0 {
-            held_up.opposed = self.opposed(scene, around, ego, want, before);
+        held_up.waited = towards(before.waited, lag(ego, walks.along, walks.speed), ego.dt / self.trust);
+        if before.queued() <= 0.0 && before.opposed <= 0.0 {
+            return want;
         }
+        held_up.opposed = self.opposed(scene, around, ego, walks, before);
+        Some(if scene.planned { walks } else { aside(scene, around, ego, walks, *held_up) })
     }
 
     #[inline(never)]
@@ -171,7 +166,7 @@ impl Headway {
 
     /// What an agent asks its model for.
     #[inline(always)]
-    pub(crate) fn ask(&self, scene: Scene<'_>, ego: &Ego, around: &Around) -> Ask {
+    pub(crate) fn ask(&self, scene: Scene<'_>, ego: &Ego, around: &Around, want: Option<Want>) -> Ask {
         if !self.on || around.others.len == 0 {
             return Ask::For(ego.preferred);
         }
@@ -185,11 +180,14 @@ impl Headway {
             return takes(Vec2::ZERO);
         }
         if status == Status::Arrived
-            && let Some(aside) = self.step_aside(scene, around)
+            && let Some(aside) = self.step_aside(scene, ego.position, around)
         {
             return takes(aside * scene.view.agents.preferred_speed[ego.row]);
         }
-        if scene.planned || has_movers(scene, around) { Ask::For(ego.preferred) } else { Ask::Opinion }
+        match want {
+            Some(want) if !scene.planned && !has_movers(scene, around) => Ask::Opinion(want),
+            _ => Ask::For(ego.preferred),
+        }
     }
 
     /// What is made of an opinion: nothing else where no queue and no jam is in its way. An agent that has stood for long no longer
@@ -201,10 +199,10 @@ impl Headway {
         scene: Scene<'_>,
         ego: &Ego,
         around: &Around,
+        want: Want,
         held_up: HeldUp,
         chosen: Vec2,
     ) -> Vec2 {
-        let Some(want) = want(ego, around) else { return chosen };
         let lost = (1.0 - 2.0 * chosen.dot(want.along) / want.speed).min(1.0);
         let way = if lost > 0.0 { want.along * want.speed } else { chosen };
         let closed = self.closed(simd, around, way);
@@ -271,11 +269,18 @@ impl Headway {
 
     /// Out of the way of the nearest agent that wants to pass where this one has arrived, by how long that waits already.
     #[inline(never)]
-    fn step_aside(&self, scene: Scene<'_>, around: &Around) -> Option<Vec2> {
+    fn step_aside(&self, scene: Scene<'_>, position: Vec2, around: &Around) -> Option<Vec2> {
         let others = &around.others;
         (0..others.len).find_map(|i| {
-            let queued = scene.memory.get(*scene.view.agents.slot.get(others.row[i] as usize)?).queued();
-            if queued <= 0.0 {
+            let row = others.row[i] as usize;
+            let held_up = scene.memory.get(*scene.view.agents.slot.get(row)?);
+            // One that stands where another wants to be is all that keeps that other from its goal.
+            let is_on_goal = || scene.view.towards(position, scene.view.goal(row)).length() < others.reach[i];
+            let hurry = match held_up.waited > 0.0 && is_on_goal() {
+                true => (held_up.waited / QUEUED).min(1.0),
+                false => held_up.queued(),
+            };
+            if hurry <= 0.0 {
                 return None;
             }
             let (wish, from_them) = (wish(scene, others.row[i]), -others.towards(i));
@@ -283,7 +288,7 @@ impl Headway {
             let forwards = wish / speed.max(1e-6);
             let reached = gap(from_them, others.reach[i], forwards) <= speed * self.time_gap;
             let aside = from_them - from_them.dot(forwards) * forwards;
-            (speed > 1e-3 && reached).then(|| unit_or(aside, -left(forwards)) * queued)
+            (speed > 1e-3 && reached).then(|| unit_or(aside, -left(forwards)) * hurry)
         })
     }
 
@@ -458,8 +463,8 @@ fn jam(scene: Scene<'_>, around: &Around, ego: &Ego, way: Vec2, queued: f32, mut
             let late = 1.0 - velocity.dot(wish) / wish.length_squared().max(1e-6);
             let late = ((late - TOLERANCE) / (1.0 - TOLERANCE)).clamp(0.0, 1.0);
             let same_way = (wish.normalize_or_zero().dot(along) - SAME_WAY) / (1.0 - SAME_WAY);
-            let goes_back = velocity.dot(along) < 0.0;
-            let follows = if goes_back { 0.0 } else { same_way.max(0.0) };
+            let goes_on = 1.0 + velocity.dot(along) / (TOLERANCE * speed).max(1e-6);
+            let follows = same_way.max(0.0) * goes_on.clamp(0.0, 1.0);
             (follows * theirs.max(late).max(mine)).max(queued.min(theirs))
         });
     }
@@ -497,11 +502,11 @@ fn along_walls(ego: &Ego, around: &Around) -> Vec2 {
     })
 }
 
-/// The part of its speed that an agent does not make along a heading; none where it is little.
+/// The part of its speed that an agent does not make along a heading; little does not count.
 #[inline(always)]
 fn lag(ego: &Ego, along: Vec2, speed: f32) -> f32 {
     let lag = (1.0 - ego.velocity.dot(along) / speed).min(1.0);
-    if lag <= TOLERANCE { 0.0 } else { lag }
+    lag * (2.0 * lag / TOLERANCE - 1.0).clamp(0.0, 1.0)
 }
 
 /// An exponential mean; an agent that gets on is in the end as one that never was held up.
@@ -523,6 +528,38 @@ fn wish(scene: Scene<'_>, row: u32) -> Vec2 {
 fn has_movers(scene: Scene<'_>, around: &Around) -> bool {
     let others = &around.others;
     others.len > 0 && others.row[others.len - 1] as usize >= scene.view.agents.len()
+}
+
+/// What an agent wants that is held up: to pass a corner further out, and to turn from those who want past it.
+#[inline(never)]
+fn aside(scene: Scene<'_>, around: &Around, ego: &mut Ego, want: Want, held_up: HeldUp) -> Want {
+    let mut along = around_corner(scene, ego, want.along, held_up.queued());
+    if held_up.opposed > TOLERANCE {
+        along = turned(along, held_up.opposed * room_to_turn(around, ego, along, held_up.opposed));
+    }
+    if along != want.along {
+        ego.preferred = along * want.speed;
+    }
+    Want { along, ..want }
+}
+
+/// The direction of an agent in a queue around a corner: not all fit through at the corner itself, so it aims as much further out as it
+/// is away from it, but not beyond the middle of a passage.
+fn around_corner(scene: Scene<'_>, ego: &Ego, along: Vec2, queued: f32) -> Vec2 {
+    let aim = scene.intents.aim[ego.row];
+    let walls = || scene.view.walls.near(aim);
+    let away = |place: Vec2| place.distance_squared(aim);
+    let nearest = walls().min_by(|a, b| away(a.closest(aim)).total_cmp(&away(b.closest(aim))));
+    let corner = nearest.map(|wall| (wall.closest(aim), wall)).filter(|(place, wall)| {
+        let is_end = *place == wall.a || *place == wall.b;
+        is_end && queued > 0.0 && away(*place) < 4.0 * ego.radius * ego.radius
+    });
+    let Some((corner, _)) = corner else { return along };
+    let outwards = (aim - corner).normalize_or_zero();
+    let there = Ego { position: aim, ..*ego };
+    let room = walls().map(|wall| to_wall(wall, &there, outwards)).fold(f32::INFINITY, f32::min);
+    let further = (queued * aim.distance(ego.position)).min(0.5 * room);
+    unit_or(aim + outwards * further - ego.position, along)
 }
 
 /// How much of a turn walls leave room for: none where one is reached at once, all where none is within sight.

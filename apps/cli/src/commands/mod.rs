@@ -1,13 +1,16 @@
 //! The commands, one file each.
 
 mod check;
+mod completions;
 mod demo;
 mod list;
 mod measure;
+mod new;
 mod plan;
 mod render;
 mod run;
 mod schema;
+mod show;
 mod view;
 
 use clap::{Parser, Subcommand};
@@ -27,6 +30,7 @@ const AFTER_HELP: &str = "\
 Examples:
   throng                                          the demo: a crowd crosses a circle
   throng list scenarios                           what is ready to run
+  throng new hall.toml                            a scenario to start from
   throng run crossing --record crossing.sqlite    run one and keep the trajectories
   throng render crossing.sqlite -o crossing.png   draw them
   throng render crossing.sqlite -o crossing.mp4   film them
@@ -42,12 +46,15 @@ enum Command {
     Sweep(Box<crate::sweep::Args>),
     Calibrate(Box<crate::calibrate::Args>),
     Check(check::Args),
+    New(new::Args),
+    Show(show::Args),
     Plan(Box<plan::Args>),
     Render(render::Args),
     Measure(Box<measure::Args>),
     View(view::Args),
     List(list::Args),
     Schema(schema::Args),
+    Completions(completions::Args),
     /// Reproduces a paper's tables, theirs and ours side by side
     Papers(crate::papers::Args),
     Validate(Box<crate::validate::Args>),
@@ -70,12 +77,15 @@ impl Cli {
             Some(Command::Sweep(args)) => crate::sweep::run(*args),
             Some(Command::Calibrate(args)) => crate::calibrate::run(*args),
             Some(Command::Check(args)) => check::run(args),
+            Some(Command::New(args)) => new::run(args),
+            Some(Command::Show(args)) => show::run(args),
             Some(Command::Plan(args)) => plan::run(*args),
             Some(Command::Render(args)) => render::run(args),
             Some(Command::Measure(args)) => measure::run(*args),
             Some(Command::View(args)) => view::run(args),
             Some(Command::List(args)) => list::run(args),
             Some(Command::Schema(args)) => schema::run(args),
+            Some(Command::Completions(args)) => completions::run(args),
             Some(Command::Papers(args)) => crate::papers::run(args),
             Some(Command::Validate(args)) => crate::validate::run(*args),
             Some(Command::Bench(args)) => crate::bench::run(args),
