@@ -27,9 +27,11 @@
 mod crowd_count;
 mod grid;
 mod individuals;
+mod passages;
 mod routes;
 
 use crate::cached::Cached;
+use crate::closures::{self, Closure};
 use crate::heading::{GoalKey, Leg, PerCohort, Target, due, goal_key, goals, target, waits};
 use crate::route::{Guide, Route, RouteChange, Routes};
 use crate::{Intent, Macroscale, MacroscaleModel};
@@ -78,9 +80,6 @@ const AT: f32 = 0.1;
 const PASSED: f32 = 2.0;
 /// How far ahead a way is looked at for crowds, in cells.
 const LOOK_AHEAD: f32 = 6.0;
-/// How much wider than its narrowest member a class of radii may be that shares a map, as a factor. Parts of cells are coarser
-/// than the difference.
-const WIDEST_CLASS: f32 = 1.25;
 /// A new way that costs more than this part of the old one is not worth it.
 const WORTH_IT: f64 = 0.9;
 
@@ -106,6 +105,8 @@ struct Maps {
     made_for_radii: Vec<f32>,
     /// By radius; few.
     grids: Vec<(f32, Grid)>,
+    /// By grid: what scripted bodies close now.
+    closed: Vec<Vec<Closure>>,
 }
 
 /// What routes are followed and looked for with.
@@ -211,7 +212,7 @@ impl Macroscale for MapFieldPlanner {
                 &wider
             }
         };
-        let costs = Costs { grid, crowd: None };
+        let costs = Costs { grid, crowd: None, closed: &[] };
         let is_plain =
             || costs.along(from.as_dvec2(), to.as_dvec2()) <= f64::from(from.distance(to)) * (1.0 + 1e-6);
         if grid.sees(from, to) && is_plain() {
@@ -336,8 +337,17 @@ impl MapFieldPlanner {
 }
 
 impl Maps {
-    /// Makes the grids that any agent needs or has needed, once for a map: a resumed run must find those that it had.
+    /// Takes over what there is: the map, and what scripted bodies close of it.
     fn learn(&mut self, view: View<'_>, params: &PerCohort<MapField>) {
+        self.learn_map(view, params);
+        self.closed.resize_with(self.grids.len(), Vec::new);
+        for ((radius, _), closed) in self.grids.iter().zip(&mut self.closed) {
+            closures::list(view, *radius, params.all.attention, closed);
+        }
+    }
+
+    /// Makes the grids that any agent needs or has needed, once for a map: a resumed run must find those that it had.
+    fn learn_map(&mut self, view: View<'_>, params: &PerCohort<MapField>) {
         let map = Some((view.map_version, view.extent));
         if self.made_for == map && self.made_for_radii == view.radius_classes {
             return;
@@ -349,15 +359,22 @@ impl Maps {
         if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {
             return;
         }
-        let radii = throng_core::world::radius_classes(view.radius_classes, WIDEST_CLASS);
-        let grid = |radius: f32| (radius, Grid::new(view, radius, params.all.cell));
-        self.grids = radii.into_iter().map(grid).collect();
+        let grid = |&radius: &f32| (radius, Grid::new(view, radius, params.all.cell));
+        self.grids = view.radius_classes.iter().map(grid).collect();
     }
 
     /// The grid for bodies of a radius; `None` where nothing is in any agent's way.
     fn of(&self, radius: f32) -> Option<&Grid> {
-        let class = self.grids.partition_point(|&(class, _)| class < radius);
-        self.grids.get(class).map(|(_, grid)| grid)
+        self.grids.get(self.class(radius)).map(|(_, grid)| grid)
+    }
+
+    /// What is closed for bodies of a radius.
+    fn closed_for(&self, radius: f32) -> &[Closure] {
+        self.closed.get(self.class(radius)).map_or(&[], |closed| closed)
+    }
+
+    fn class(&self, radius: f32) -> usize {
+        self.grids.partition_point(|&(class, _)| class < radius)
     }
 }
 
@@ -451,9 +468,9 @@ impl<'a> Navigator<'a> {
             notes.requests.push(aware(Why::NoRoute));
             return (Leg::Wait, None);
         };
-        if walker.aversion > 0.0
-            && due(view, row, walker.params.attention)
-            && self.is_congested(walker, route, stop)
+        if due(view, row, walker.params.attention)
+            && (self.is_closed(walker, route, stop)
+                || walker.aversion > 0.0 && self.is_congested(walker, route, stop))
         {
             notes.requests.push(aware(Why::Congested));
         }
@@ -461,18 +478,25 @@ impl<'a> Navigator<'a> {
         (walker.heading(route, stop), change)
     }
 
+    /// Whether a scripted body closes the way ahead.
+    fn is_closed(&self, walker: Walker<'_>, route: &Route, stop: u32) -> bool {
+        let closed = self.maps.closed_for(walker.view.planned_radius(walker.row));
+        if closed.is_empty() {
+            return false;
+        }
+        let mut at = walker.view.position(walker.row).as_dvec2();
+        walker.ahead(route, stop).iter().map(|stop| stop.as_dvec2()).any(|stop| {
+            let leg = [std::mem::replace(&mut at, stop), stop];
+            closed.iter().any(|closure| closure.length_within(leg) > 0.0)
+        })
+    }
+
     /// Whether a place ahead on the way is congested.
     fn is_congested(&self, walker: Walker<'_>, route: &Route, stop: u32) -> bool {
         let Walker { view, row, params, .. } = walker;
         let mut at = view.position(row);
         let mut left = LOOK_AHEAD * self.params.all.cell;
-        let goal = [walker.target.reach];
-        let ahead = if route.guide == Guide::Goal {
-            &goal
-        } else {
-            route.stops.get(stop as usize..).unwrap_or_default()
-        };
-        for &stop in ahead {
+        for &stop in walker.ahead(route, stop) {
             let length = at.distance(stop);
             let step = (stop - at) * (self.params.all.cell / length.max(self.params.all.cell * 1e-3));
             let cells = length.min(left) / self.params.all.cell;
@@ -499,7 +523,7 @@ impl<'a> Navigator<'a> {
         let Some(grid) = self.grid(view, first) else { return vec![None; requests.len()] };
         let (weight, threshold) = (f32::from_bits(key.aversion), f32::from_bits(key.threshold));
         let crowd = (weight > 0.0).then_some(Aversion { crowd: self.crowd, weight, threshold });
-        let costs = Costs { grid, crowd };
+        let costs = Costs { grid, crowd, closed: self.maps.closed_for(view.planned_radius(first)) };
         let from: Vec<Vec2> = requests.iter().map(|request| view.position(request.row)).collect();
         let mut ways = self.ways(&costs, &goals(view, first), &from);
         for_chunks(1, (&mut ways[..], requests), &|_, (way, requests)| {
@@ -577,6 +601,14 @@ fn inspects(view: View<'_>, row: usize, route: &Route) -> bool {
 }
 
 impl Walker<'_> {
+    /// What is left of its way from a stop on.
+    fn ahead<'r>(&'r self, route: &'r Route, stop: u32) -> &'r [Vec2] {
+        match route.guide {
+            Guide::Goal => std::slice::from_ref(&self.target.reach),
+            _ => route.stops.get(stop as usize..).unwrap_or_default(),
+        }
+    }
+
     fn sees(&self, place: Vec2) -> bool {
         self.grid.sees(self.view.position(self.row), place)
     }
@@ -584,7 +616,7 @@ impl Walker<'_> {
     /// Whether the goal is in sight, and nothing on the way to it a reason to take another.
     fn sees_goal(&self) -> bool {
         let (from, to) = (self.view.position(self.row).as_dvec2(), self.target.reach.as_dvec2());
-        let ground = Costs { grid: self.grid, crowd: None };
+        let ground = Costs { grid: self.grid, crowd: None, closed: &[] };
         self.sees(self.target.reach)
             && (!self.grid.has_terrain() || ground.along(from, to) <= from.distance(to) * (1.0 + 1e-6))
     }
