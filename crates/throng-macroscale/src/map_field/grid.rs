@@ -9,6 +9,7 @@
 //! 0.71 parts to spare on all sides, because no place is further from a part's middle. Narrower ones are found from the walls
 //! themselves ([`Passages`]).
 
+use super::AT;
 use super::passages::Passages;
 use crate::corners::Segment;
 use crate::space::{Place, Space};
@@ -63,6 +64,8 @@ enum Kind {
 #[derive(Debug)]
 pub(super) struct Grid {
     pub space: Space,
+    /// The same for bodies that are a little wider.
+    pub roomy: Space,
     low: DVec2,
     /// Of a part, m.
     part: f64,
@@ -104,6 +107,7 @@ impl Grid {
                 && let Some(drafts) = grid.drafts(&space, view.terrain)
             {
                 grid.space = space;
+                grid.roomy = Space::new(view.walls.all(), radius + AT);
                 grid.split_cells(drafts);
                 grid.find_passages(view);
                 grid.weigh(view.terrain);
@@ -121,6 +125,7 @@ impl Grid {
         let cells = last - first + 1.0;
         (cells.x * cells.y <= MOST_CELLS).then(|| Grid {
             space: Space::new(&[], 0.0),
+            roomy: Space::new(&[], 0.0),
             low: first * side,
             part: side / f64::from(SIDE),
             columns: cells.x as i32,

@@ -3,7 +3,8 @@
 //! followed, and individuals who differ in what they prefer and in what they know.
 //!
 //! - **Cells** are eight world cells a side, 4 m. The paper says nothing of walls that cut through one; here such a cell is
-//!   split (`grid`), so that doors and thin walls are what they are.
+//!   split (`grid`), and what is narrower than that shows is found from the walls themselves (`passages`): every door that a
+//!   body fits through, and none that it does not.
 //! - **Routes** are remembered: made when an agent sets off, and again when its goal or the map
 //!   has changed, when it was pushed to where it sees neither the next stop nor the last one, or when its preference asks for
 //!   it. The search runs from the goal, so that all requests of one step for the same goal share it; a lone one gets A*.
@@ -14,6 +15,9 @@
 //!   is taken if it is a tenth cheaper than what is left of the old one, both at what cells cost now: without that people would
 //!   turn back and forth. A cell's cost grows with its density from `threshold` on and not below: a loose crowd is no
 //!   obstacle, and a cost for all agents would send all by another path.
+//! - **Bodies that stand or are scripted**: the paper's field counts agents, and obstacles are static. A cart that leaves no room
+//!   beside it closes a passage for everybody, whatever they prefer, and so does an agent that stands where two do not fit
+//!   ([`crate::closures`]). Who finds its way closed looks for another one, and walks up to the body where there is none.
 //! - **Knowledge**: see `individuals`. The paper has leaders register in the map field; they are found by the neighbour index,
 //!   which has them anyway. Only one who wants to about the same place is a leader. Following is remembered for a moment,
 //!   so that one who goes around a corner is followed to where it was seen last.
@@ -74,8 +78,10 @@ throng_core::params! {
 const INSPECTION_INTERVAL: f32 = 0.3;
 /// Nearer than this to a stop it checks all the time, m.
 const NEAR: f32 = 1.0;
-/// Nearer than this it is at a stop, m.
+/// Nearer than this it is at a stop, m. Where there is room, what it does next is in sight from everywhere so near to it.
 const AT: f32 = 0.1;
+/// Nearer than this it is on a stop, m: there it sees what the way was made for.
+const ON: f32 = 0.01;
 /// Nearer than this to a stop, an agent that minds ground or crowds may go on to the next one, m.
 const PASSED: f32 = 2.0;
 /// How far ahead a way is looked at for crowds, in cells.
@@ -105,7 +111,7 @@ struct Maps {
     made_for_radii: Vec<f32>,
     /// By radius; few.
     grids: Vec<(f32, Grid)>,
-    /// By grid: what scripted bodies close now.
+    /// By grid: what bodies close now.
     closed: Vec<Vec<Closure>>,
 }
 
@@ -161,6 +167,8 @@ struct Walker<'a> {
     target: Target,
     params: &'a MapField,
     aversion: f32,
+    /// What others close for it.
+    closed: &'a [Closure],
 }
 
 impl MacroscaleModel for MapField {
@@ -337,7 +345,7 @@ impl MapFieldPlanner {
 }
 
 impl Maps {
-    /// Takes over what there is: the map, and what scripted bodies close of it.
+    /// Takes over what there is: the map, and what bodies close of it.
     fn learn(&mut self, view: View<'_>, params: &PerCohort<MapField>) {
         self.learn_map(view, params);
         self.closed.resize_with(self.grids.len(), Vec::new);
@@ -432,7 +440,8 @@ impl<'a> Navigator<'a> {
         let naive = Naive { view, row, grid, target, params, routes: self.routes };
         let (next, change) = if params.knows || naive.has_found_goal() {
             let aversion = self.aversion(view, row);
-            self.with_map(Walker { view, row, grid, target, params, aversion }, notes)
+            let closed = self.maps.closed_for(view.planned_radius(row));
+            self.with_map(Walker { view, row, grid, target, params, aversion, closed }, notes)
         } else {
             self.without_map(naive)
         };
@@ -469,26 +478,13 @@ impl<'a> Navigator<'a> {
             return (Leg::Wait, None);
         };
         if due(view, row, walker.params.attention)
-            && (self.is_closed(walker, route, stop)
+            && (walker.finds_closed(route, stop)
                 || walker.aversion > 0.0 && self.is_congested(walker, route, stop))
         {
             notes.requests.push(aware(Why::Congested));
         }
         let change = (route.guide == Guide::Stops && stop != route.next).then_some(RouteChange::Next(stop));
         (walker.heading(route, stop), change)
-    }
-
-    /// Whether a scripted body closes the way ahead.
-    fn is_closed(&self, walker: Walker<'_>, route: &Route, stop: u32) -> bool {
-        let closed = self.maps.closed_for(walker.view.planned_radius(walker.row));
-        if closed.is_empty() {
-            return false;
-        }
-        let mut at = walker.view.position(walker.row).as_dvec2();
-        walker.ahead(route, stop).iter().map(|stop| stop.as_dvec2()).any(|stop| {
-            let leg = [std::mem::replace(&mut at, stop), stop];
-            closed.iter().any(|closure| closure.length_within(leg) > 0.0)
-        })
     }
 
     /// Whether a place ahead on the way is congested.
@@ -609,6 +605,20 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether a body closes the way ahead.
+    fn finds_closed(&self, route: &Route, stop: u32) -> bool {
+        if self.closed.is_empty() {
+            return false;
+        }
+        let mut at = self.view.position(self.row);
+        self.ahead(route, stop).iter().any(|&stop| self.is_closed([std::mem::replace(&mut at, stop), stop]))
+    }
+
+    fn is_closed(&self, leg: [Vec2; 2]) -> bool {
+        let leg = leg.map(Vec2::as_dvec2);
+        self.closed.iter().any(|closure| closure.length_within(leg) > 0.0)
+    }
+
     fn sees(&self, place: Vec2) -> bool {
         self.grid.sees(self.view.position(self.row), place)
     }
@@ -616,9 +626,9 @@ impl Walker<'_> {
     /// Whether the goal is in sight, and nothing on the way to it a reason to take another.
     fn sees_goal(&self) -> bool {
         let (from, to) = (self.view.position(self.row).as_dvec2(), self.target.reach.as_dvec2());
-        let ground = Costs { grid: self.grid, crowd: None, closed: &[] };
+        let ground = Costs { grid: self.grid, crowd: None, closed: self.closed };
         self.sees(self.target.reach)
-            && (!self.grid.has_terrain() || ground.along(from, to) <= from.distance(to) * (1.0 + 1e-6))
+            && (ground.are_plain() || ground.along(from, to) <= from.distance(to) * (1.0 + 1e-6))
     }
 
     /// Whether a route ends where the agent wants to. Of an area every entry is as good as another.
@@ -641,25 +651,32 @@ impl Walker<'_> {
             return Some(next + 1);
         }
         if at(next).is_some_and(|stop| self.sees(stop)) {
-            // At a stop from which the next cannot be seen: the way leads nowhere.
-            let is_end = at(next + 1).is_none() || !self.is_at(route.stops[next as usize]);
-            return is_end.then_some(next);
+            // A stop that the next cannot be seen from, nor from past it: this way leads nowhere.
+            let leads_on = at(next + 1).is_none_or(|after| !self.is_done(route.stops[next as usize], after));
+            return leads_on.then_some(next);
         }
         // Pushed aside: often the last one is still in sight.
         let last = next.checked_sub(1)?;
         at(last).is_some_and(|stop| self.sees(stop)).then_some(last)
     }
 
-    fn is_at(&self, stop: Vec2) -> bool {
+    fn is_nearly_at(&self, stop: Vec2) -> bool {
         let step = self.view.agents.preferred_speed[self.row] * self.view.dt;
-        stop.distance(self.view.position(self.row)) < AT.max(step)
+        stop.distance(self.view.position(self.row)) < step
     }
 
-    /// Whether the agent may leave a stop out and head for the one after it. On a way around costly ground or a crowd only
-    /// where it has come near, or is past it.
+    /// Whether the agent is on a stop, or past it within a body's width: another one may stand there.
+    fn is_done(&self, stop: Vec2, after: Vec2) -> bool {
+        let from_stop = self.view.position(self.row) - stop;
+        let (away, width) = (from_stop.length(), 2.0 * self.view.agents.radius[self.row]);
+        away < ON || away < width && from_stop.dot(after - stop) > 0.0
+    }
+
+    /// Whether the agent may leave a stop out and head for the one after it. On a way around costly ground, a crowd or a
+    /// closed passage only where it has come near, or is past it.
     fn may_go_on(&self, stop: Vec2, after: Vec2) -> bool {
         let here = self.view.position(self.row);
-        let careful = self.grid.has_terrain() || self.aversion > 0.0;
+        let careful = self.grid.has_terrain() || self.aversion > 0.0 || self.is_closed([here, after]);
         let passed =
             || here.distance_squared(stop) < PASSED * PASSED || (here - stop).dot(after - stop) > 0.0;
         (!careful || passed()) && self.sees(after)
@@ -667,7 +684,12 @@ impl Walker<'_> {
 
     fn heading(&self, route: &Route, stop: u32) -> Leg {
         match (route.guide, route.stops.get(stop as usize)) {
-            (Guide::Stops, Some(&place)) if stop as usize + 1 < route.stops.len() => Leg::Through(place),
+            // Nearly at a stop that it does not see past: in a narrow place one has to be right there.
+            (Guide::Stops, Some(&place))
+                if stop as usize + 1 < route.stops.len() && !self.is_nearly_at(place) =>
+            {
+                Leg::Through(place)
+            }
             (Guide::Stops, Some(&place)) => Leg::End(place),
             _ => Leg::End(self.target.aim),
         }

@@ -6,6 +6,7 @@
 use super::crowd_count::CrowdCount;
 use super::grid::{Grid, HALF, Node, octile_between};
 use crate::closures::Closure;
+use crate::space::Space;
 use glam::{DVec2, Vec2};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,7 +26,7 @@ pub(super) struct Costs<'a> {
     pub grid: &'a Grid,
     /// The crowd, for agents that mind it.
     pub crowd: Option<Aversion<'a>>,
-    /// Where scripted bodies leave no room to pass.
+    /// Where bodies leave no room to pass.
     pub closed: &'a [Closure],
 }
 
@@ -232,7 +233,8 @@ fn tautest(costs: &Costs<'_>, mut way: Vec<DVec2>) -> Vec<DVec2> {
 }
 
 /// The places of a way that are left when it is pulled taut, without the first. Where costs differ, a piece stays as it is
-/// if the straight way would be dearer.
+/// if the straight way would be dearer. It keeps a little off walls where there is room: of an agent that is to see the next
+/// stop only from exactly where the last one is, others make one that turns around it for ever.
 fn taut(costs: &Costs<'_>, way: &[DVec2]) -> Vec<DVec2> {
     let plain = costs.are_plain();
     let mut sum = 0.0;
@@ -245,14 +247,16 @@ fn taut(costs: &Costs<'_>, way: &[DVec2]) -> Vec<DVec2> {
         });
         std::iter::once(0.0).chain(legs).collect()
     };
-    let space = &costs.grid.space;
-    let skips = |from: usize, to: usize| {
+    let Grid { space, roomy, .. } = costs.grid;
+    let skips = |from: usize, to: usize, space: &Space| {
         space.is_clear(way[from], way[to], space.keep())
             && (plain || costs.along(way[from], way[to]) <= (so_far[to] - so_far[from]) * (1.0 + 1e-9))
     };
     let (mut stops, mut at, last) = (Vec::new(), 0, way.len() - 1);
     while at < last {
-        at = furthest(at, last, skips);
+        let furthest_in = |space: &Space| furthest(at, last, |from, to| skips(from, to, space));
+        let roomy = furthest_in(roomy);
+        at = if roomy > at + 1 { roomy } else { furthest_in(space) };
         stops.push(way[at]);
     }
     stops
