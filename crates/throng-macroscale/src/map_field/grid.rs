@@ -289,11 +289,7 @@ impl Grid {
 
     /// Adds the ways that are too narrow for parts.
     fn find_passages(&mut self, view: View<'_>) {
-        let beside = |at: DVec2| {
-            let mut nodes = self.around(&self.space.place(at));
-            nodes.truncate(MOST_PARTS_BESIDE);
-            nodes
-        };
+        let beside = |at: DVec2| self.nearest(&self.space.place(at), MOST_PARTS_BESIDE);
         let (spare, first) = (FRAC_1_SQRT_2 * self.part, self.first_passage() as Node);
         self.passages = Passages::new(&self.space, view.walls.all(), spare, first, beside);
     }
@@ -524,6 +520,11 @@ impl Grid {
 
     /// Nodes that an agent can get to straight from a place, the nearest first.
     pub fn around(&self, place: &Place) -> Vec<Node> {
+        self.nearest(place, usize::MAX)
+    }
+
+    /// At most so many of them.
+    fn nearest(&self, place: &Place, most: usize) -> Vec<Node> {
         let last = IVec2::new(self.columns, self.lines) * SIDE - 1;
         // Beyond the margin nothing is in the way to the outermost cells.
         let here = self.parts_of(place.at).clamp(IVec2::ZERO, last);
@@ -550,7 +551,7 @@ impl Grid {
         near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let keep = self.space.keep();
         let clear = |&(_, node): &(f64, Node)| self.space.is_clear(place.at, self.place(node), keep);
-        near.into_iter().filter(clear).map(|(_, node)| node).collect()
+        near.into_iter().filter(clear).map(|(_, node)| node).take(most).collect()
     }
 
     /// Whether a body gets straight from one place to another.

@@ -109,10 +109,9 @@ impl Passages {
         let (places, room) = finder.thinned(middles);
         let links = parallel::map(64, places.at.len(), &|index| {
             let from = first + index as Node;
-            let onward = finder.neighbours(&places, &room, index).map(|to| Link { from, to: first + to });
-            let beside = around(places.at[index]).into_iter();
-            let beside = beside.flat_map(|to| [Link { from, to }, Link { from: to, to: from }]);
-            onward.chain(beside).collect::<Vec<Link>>()
+            let onward = finder.neighbours(&places, &room, index).map(|to| first + to);
+            let all = onward.chain(around(places.at[index]));
+            all.flat_map(|to| [Link { from, to }, Link { from: to, to: from }]).collect::<Vec<Link>>()
         });
         let mut links = links.concat();
         links.sort_unstable();
@@ -185,11 +184,23 @@ impl<'a> Finder<'a> {
 
     /// The middle of the widest disc that touches a wall in a place and crosses none, where that is a passage to be found.
     fn grown(&self, (from, away): Seed) -> Option<Middle> {
-        let first = |room: f64, wall: &Segment| room.min(touches((from, away), wall));
-        let room = self.far.near(from).fold(f64::INFINITY, first);
+        let (mut room, mut touched) = (f64::INFINITY, None);
+        for wall in self.far.near(from) {
+            let wide = touches((from, away), wall);
+            if wide < room {
+                (room, touched) = (wide, Some(wall));
+            }
+        }
         let at = from + away * room;
         let is_passage = room <= self.widest && self.space.clearance(at) >= self.space.keep();
-        is_passage.then_some(Middle { at, room })
+        (is_passage && !self.leads_into_a_corner(from, touched?)).then_some(Middle { at, room })
+    }
+
+    /// Whether a place is on a wall that meets another one: between them there is a corner, and no way through.
+    fn leads_into_a_corner(&self, from: DVec2, other: &Segment) -> bool {
+        let on = |wall: &&Segment| wall.distance(from) < ON_WALL;
+        let meets = |a: &Segment, b: &Segment| a.distance(b.a).min(a.distance(b.b)) < ON_WALL;
+        self.far.near(from).filter(on).any(|wall| meets(wall, other) || meets(other, wall))
     }
 
     /// How far apart middles may be: a body may stray from one by what it has to spare there.
@@ -217,14 +228,16 @@ impl<'a> Finder<'a> {
         (places, rooms)
     }
 
-    /// The middles that a body gets to straight from one of them.
+    /// The middles that a body gets to straight from one of them, of each pair once.
     fn neighbours(&self, places: &Places, room: &[f64], from: usize) -> impl Iterator<Item = u32> {
         let at = |index: usize| places.at[index];
         let is_linked = move |&to: &u32| {
             let to = to as usize;
-            let reach = NEIGHBOURS * self.spacing(room[from].max(room[to]));
-            let is_near = to != from && at(from).distance(at(to)) <= reach;
-            is_near && self.space.is_clear(at(from), at(to), self.space.keep())
+            let (apart, keep) = (at(from).distance(at(to)), self.space.keep());
+            let is_near = to < from && apart <= NEIGHBOURS * self.spacing(room[from].max(room[to]));
+            // Where the discs that are free for a body's middle meet, so is what lies between.
+            let plain = apart <= room[from] + room[to] - 2.0 * keep;
+            is_near && (plain || self.space.is_clear(at(from), at(to), keep))
         };
         places.within(at(from), self.furthest()).filter(is_linked)
     }
