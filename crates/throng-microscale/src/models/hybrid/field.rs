@@ -382,7 +382,7 @@ const MIDDLES: [f32; SIDE] = {
 };
 
 /// How exactly the potential is found, in parts of what an empty cell costs.
-const SETTLED: f32 = 1e-2;
+const SETTLED: f32 = 3e-3;
 
 /// What is left of the way from outside: straight to the next stop. Less what is left for the agent itself: far from its stop
 /// rounding would leave nothing of the differences.

@@ -24,11 +24,8 @@
 //!   solved (`shortcut`); what touches a wall slides along it.
 //! - ε·d is bounded: where nearness to the group outweighed everything else, its middle would be the only goal there is.
 //!
-//! People avoid one another by the field alone, as the paper says, where a person costs more than a way around: through the middle
-//! of one who stands it is σ = 3.6 s/m², and at the default γ half a metre of that as much as six metres of empty ground, which
-//! is more than a way around costs within the field. With a sixteenth of it they walked through one another. Then a dense crowd
-//! that stands is a wall for some: those who are to go through one have a high α (figure 4). What overlaps are left, in doors
-//! and dense streams, are taken back by the motion stage (`params.contact`).
+//! That people do not walk through one another is not only the field's doing, though the paper says so: overlaps that are
+//! left are taken back by the motion stage (`params.contact`).
 
 mod eikonal;
 mod field;
@@ -54,8 +51,8 @@ throng_core::params! {
         length: Draw = Draw::Fixed(1.0), "1/m", Limit::from(0.0).up_to(1000.0);
         /// Weight of the time that it takes (β).
         time: Draw = Draw::Fixed(1.0), "1/s", Limit::from(0.0).up_to(1000.0);
-        /// Weight of others' closeness (γ). Beside 1 for length and time: less, and a person is sooner walked through than around.
-        discomfort: Draw = Draw::Fixed(8.0), "m2/s", Limit::from(0.0).up_to(1000.0);
+        /// Weight of others' closeness (γ).
+        discomfort: Draw = Draw::Fixed(0.5), "m2/s", Limit::from(0.0).up_to(1000.0);
         /// Weight of the distance to the middle of those it walks together with (ε).
         cohesion: Draw = Draw::Fixed(3.0), "1/m2", Limit::from(0.0).up_to(1000.0);
         /// How far ahead others are advanced, in equal parts that each count with where they are at its beginning.
