@@ -9,10 +9,13 @@
 //!   same way for the same other one.
 //! - **A stop is passed near it**, and not left out as soon as the next one is in sight: in open space a bend is there
 //!   because of a crowd, and the next stop may well be seen through it.
+//! - **A body that leaves no room in a passage** and is scripted, or stands, closes it ([`crate::closures`]): a polygon is larger than a
+//!   body, and its density says nothing of whether it can be passed.
 //! - On an open plane there is no mesh, and all go straight.
 
 use crate::by_goal::Roadmap as _;
 use crate::cached::Cached;
+use crate::closures::{self, Closure};
 use crate::domain::dynamic_navmesh::{DynamicNavmesh as Domain, Forecast, Gate, Traveller};
 use crate::domain::occupancy::Trajectory;
 use crate::heading::{Leg, PerCohort, due, goals, target, waits};
@@ -77,6 +80,12 @@ struct Navigator<'a> {
     routes: &'a Routes,
 }
 
+/// What those who look for a route may meet.
+struct Ahead {
+    forecast: Forecast,
+    closed: Vec<Closure>,
+}
+
 /// Free space for bodies of one radius.
 #[derive(Debug)]
 struct Map {
@@ -139,7 +148,9 @@ impl Macroscale for DynamicNavmeshPlanner {
         let stops = match navigator.map(view, row) {
             None => vec![target.aim],
             Some(_) if leads_to_goal(view, row, route) => route.ahead().to_vec(),
-            Some(map) => navigator.search(view, row, &navigator.forecast(view, map))?,
+            Some(map) => {
+                navigator.search(view, row, &navigator.ahead(view, map, view.planned_radius(row)))?
+            }
         };
         Some(std::iter::once(from).chain(stops).collect())
     }
@@ -197,8 +208,8 @@ impl DynamicNavmeshPlanner {
             if alike.is_empty() {
                 continue;
             }
-            let forecast = navigator.forecast(view, &map.fine);
-            let found = parallel::map(1, alike.len(), &|i| navigator.search(view, alike[i], &forecast));
+            let ahead = navigator.ahead(view, &map.fine, map.radius);
+            let found = parallel::map(1, alike.len(), &|i| navigator.search(view, alike[i], &ahead));
             for (row, stops) in alike.into_iter().zip(found) {
                 let to = match stops {
                     Some(stops) => {
@@ -285,6 +296,13 @@ impl<'a> Navigator<'a> {
         }
     }
 
+    /// What bodies of a radius may meet.
+    fn ahead(&self, view: View<'_>, map: &FreeSpace, radius: f32) -> Ahead {
+        let mut closed = Vec::new();
+        closures::list(view, radius, self.params.all.attention, &mut closed);
+        Ahead { forecast: self.forecast(view, map), closed }
+    }
+
     /// Where every agent will be: on its route, or where it is as long as it has none.
     fn forecast(&self, view: View<'_>, map: &FreeSpace) -> Forecast {
         let Some(mesh) = map.mesh() else { return Forecast::default() };
@@ -315,7 +333,7 @@ impl<'a> Navigator<'a> {
     }
 
     /// The stops of the cheapest path through the crowd; `None` where there is no path.
-    fn search(&self, view: View<'_>, row: usize, forecast: &Forecast) -> Option<Vec<Vec2>> {
+    fn search(&self, view: View<'_>, row: usize, ahead: &Ahead) -> Option<Vec<Vec2>> {
         let maps = self.maps.of(view.planned_radius(row))?;
         let mesh = maps.fine.mesh()?;
         let here = view.position(row).as_dvec2();
@@ -327,7 +345,8 @@ impl<'a> Navigator<'a> {
             speed: f64::from(view.agents.preferred_speed[row]).max(SLOWEST),
             own: Some(view.agents.id[row]),
         };
-        let density = forecast.density(mesh, traveller);
+        let mut density = ahead.forecast.density(mesh, traveller);
+        ahead.closed.iter().for_each(|closure| density.close(mesh, closure.at));
         let weight = self.params.of(view, row).density_weight;
         let domain = Domain::new(mesh, &density, weight.into(), [from, entry])?;
         let mut search = Astar::default();

@@ -3,6 +3,7 @@
 mod by_goal;
 mod cached;
 pub mod chain;
+mod closures;
 mod corners;
 pub mod domain;
 pub mod dynamic_navmesh;

@@ -151,7 +151,8 @@ impl Space {
         self.near(at).map(|wall| wall.distance(at)).fold(self.radius, f64::min)
     }
 
-    fn near(&self, at: DVec2) -> impl Iterator<Item = &Segment> {
+    /// The walls within a radius of a place, and some that are a little further.
+    pub fn near(&self, at: DVec2) -> impl Iterator<Item = &Segment> {
         let listed = self.cell_at(at).map_or(&[][..], |cell| self.cells.get(cell));
         listed.iter().map(|&wall| &self.walls[wall as usize])
     }

@@ -47,24 +47,46 @@ fn wall_with_door(turn: Vec2, at: Vec2, width: f32, thick: f32) -> Vec<Wall> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The bound that the grid states: a straight passage that is a part wider than the body, however it lies.
+    /// However it lies, and whether there is a hair to spare or half a metre.
     #[test]
-    fn a_door_a_part_wider_than_the_body_is_found(
+    fn a_door_that_the_body_fits_through_is_found(
         angle in 0.0f32..std::f32::consts::TAU,
         at in (-3.0f32..3.0, -3.0f32..3.0),
         radius in prop_oneof![Just(0.25f32), 0.1f32..0.8],
-        spare in prop_oneof![Just(0.0f32), 0.0f32..0.5],
+        spare in prop_oneof![Just(0.0f32), 0.0f32..0.05, 0.0f32..0.7],
         thick in prop_oneof![Just(0.0f32), Just(0.3), 0.1f32..6.0],
     ) {
         let (turn, at) = (Vec2::from_angle(angle), Vec2::new(at.0, at.1));
         // A thousandth for the rounding of what was turned.
-        let walls = wall_with_door(turn, at, 2.0 * radius + PART + spare + 0.001, thick);
+        let walls = wall_with_door(turn, at, 2.0 * radius + spare + 0.001, thick);
         let (from, to) = (at + turn.rotate(Vec2::new(13.0, -9.0)), at + turn.rotate(Vec2::new(-7.0, 15.0)));
         let found = route(walls.clone(), Walker { from, to, radius });
         prop_assert!(found.is_some());
         let found = found.unwrap();
         prop_assert!(is_clear(&found, &walls, radius), "{found:?}");
         prop_assert!(length(&found) < 45.0, "{} m: {found:?}", length(&found));
+    }
+
+    /// Between the end of a wall and another that it does not meet, at any angle.
+    #[test]
+    fn a_gap_beside_a_slanting_wall_is_found(
+        angle in 0.0f32..std::f32::consts::TAU,
+        at in (-3.0f32..3.0, -3.0f32..3.0),
+        slant in 0.3f32..2.8,
+        spare in prop_oneof![Just(0.0f32), 0.0f32..0.05, 0.0f32..0.7],
+    ) {
+        let (turn, at, radius) = (Vec2::from_angle(angle), Vec2::new(at.0, at.1), 0.25);
+        let place = |x: f32, y: f32| at + turn.rotate(Vec2::new(x, y));
+        let gap = 2.0 * radius + spare + 0.001;
+        let slanting = Vec2::from_angle(slant) * 90.0;
+        let mut walls = vec![open(place(-90.0, 0.0), place(90.0, 0.0)), open(place(0.0, gap), place(slanting.x, gap + slanting.y))];
+        walls.extend(outline(&block([-60.0, -60.0], [60.0, 60.0])));
+        let (from, to) = (place(-9.0, 3.0), place(9.0, if slant < 0.8 { 0.7 } else { 3.0 }));
+        let walker = Walker { from, to, radius };
+        let found = route(walls.clone(), walker);
+        prop_assert!(found.is_some());
+        let found = found.unwrap();
+        prop_assert!(is_clear(&found, &walls, radius) && length(&found) < 30.0, "{} m: {found:?}", length(&found));
     }
 
     #[test]
@@ -108,18 +130,17 @@ fn clearance(walls: &[Wall], place: Vec2) -> f32 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// What the map field finds, the body fits through; and what a body finds that is 0.71 parts wider, the map field finds.
+    /// What the map field finds, the body fits through; and what a body finds that is hardly wider, the map field finds.
     /// The way is at most a tenth and a cell longer: it was searched for in eight directions, over the middles of cells.
     #[test]
-    fn ways_are_those_of_the_visibility_graph_to_within_a_part(
+    fn ways_are_those_of_the_visibility_graph(
         walls in maps(),
         from in (0.0f32..30.0, 0.0f32..30.0),
         to in (0.0f32..30.0, 0.0f32..30.0),
         radius in prop_oneof![Just(0.25f32), 0.1f32..0.6],
     ) {
         let (from, to) = (Vec2::new(from.0, from.1), Vec2::new(to.0, to.1));
-        let wider = radius + 0.7072 * PART;
-        prop_assume!(clearance(&walls, from) > 1.05 * wider && clearance(&walls, to) > 1.05 * wider);
+        prop_assume!(clearance(&walls, from) > 1.05 * radius && clearance(&walls, to) > 1.05 * radius);
         let found = route(walls.clone(), Walker { from, to, radius });
         let graph = |radius: f32| routes::<VisibilityGraph>(&world(walls.clone(), &[Walker { from, to, radius }])).remove(0);
         match &found {
@@ -127,12 +148,12 @@ proptest! {
                 prop_assert!(is_clear(found, &walls, radius), "{found:?}");
                 // Which may miss gaps that are a twenty-fifth wider than the body.
                 prop_assert!(graph(0.95 * radius).is_some(), "the visibility graph has no way: {found:?}");
-                if let Some(best) = graph(1.05 * wider) {
+                if let Some(best) = graph(1.001 * radius) {
                     let (ours, best) = (length(found), length(&best));
                     prop_assert!(ours <= 1.1 * best + 8.0 * f64::from(PART), "{ours} m instead of {best}: {found:?}");
                 }
             }
-            None => prop_assert!(graph(1.05 * wider).is_none(), "the visibility graph has a way"),
+            None => prop_assert!(graph(1.001 * radius).is_none(), "the visibility graph has a way"),
         }
     }
 }

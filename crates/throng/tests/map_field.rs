@@ -351,3 +351,69 @@ goal_radius = 2
     }
     assert_eq!(resumed.state_hash(), whole.state_hash());
 }
+
+/// Two lanes beside one another between two halls, twenty who want from one hall to the other, and what is in their way.
+fn lanes(planner: &str, model: &str, width: f64, others: &str) -> Simulation {
+    let (top, middle) = (2.0 * width + 0.2, width / 2.0);
+    Simulation::with_threads(
+        &parse(&format!(
+            "format = 1\nuntil = 240\n[pipeline]\nmacroscale = \"{planner}\"\nmicroscale = \"{model}\"\n\
+             [map]\nwalkable = \"POLYGON ((0 0, 40 0, 40 {top}, 0 {top}, 0 0))\"\n\
+             obstacles = [[[10, {width}], [30, {width}], [30, {above}], [10, {above}]]]\n\
+             [[agents]]\ncount = 20\nplace = {{ polygon = [[1, 0.5], [6, 0.5], [6, {end}], [1, {end}]] }}\n\
+             goal = {{ point = [38, {middle}] }}\ngoal_radius = 1\non_arrival = \"leave\"\n\
+             {others}\n",
+            above = width + 0.2,
+            end = top - 0.5,
+        )),
+        2,
+    )
+    .unwrap()
+}
+
+/// It was walked up to, and nobody arrived: the map field looked at the map alone.
+#[test]
+fn what_fills_one_of_two_lanes_sends_everybody_through_the_other() {
+    for (planner, model, width) in [
+        ("map-field", "hybrid", 1.6),
+        ("map-field", "orca", 2.0),
+        ("dynamic-navmesh", "hybrid", 2.0),
+        ("dynamic-navmesh", "orca", 1.6),
+    ] {
+        let middle = width / 2.0;
+        let cart = |path: &str| format!("[[movers]]\nradius = 0.6\npath = {path}");
+        let standing = format!(
+            "[[agents]]\nradius = {}\nplace = {{ points = [[20, {middle}]] }}\ngoal = {{ offset = [0, 0] }}",
+            width / 2.0 - 0.1
+        );
+        let turns: Vec<String> =
+            (0..18).map(|turn| format!("[{}, {}, {middle}]", turn * 15, 11 + turn % 2 * 18)).collect();
+        let parked = cart(&format!("[[0, 20, {middle}]]"));
+        for others in [parked, cart(&format!("[{}]", turns.join(", "))), standing] {
+            let mut simulation = lanes(planner, model, width, &others);
+            while !simulation.is_done() {
+                simulation.step();
+                let frame = simulation.frame();
+                let in_lane = |at: DVec2| at.y < width && (12.0..28.0).contains(&at.x);
+                let walkers = (0..frame.len()).filter(|&row| frame.id[row] < 20);
+                assert!(!walkers.map(|row| frame.position(row)).any(in_lane), "{planner}, {model}, {others}");
+            }
+            assert_eq!(simulation.arrived(), simulation.agents(), "{planner}, {model}, {others}");
+        }
+    }
+}
+
+/// Where there is no other way they wait behind the cart, and go on when it has gone.
+#[test]
+fn a_cart_in_the_only_way_is_waited_for() {
+    let mut simulation = simulate(
+        "[map]\nwalkable = \"POLYGON ((0 0, 30 0, 30 1.6, 0 1.6, 0 0))\"\n\
+         [[agents]]\ncount = 3\nplace = { grid = { from = [1, 0.8], columns = 3, spacing = 1 } }\n\
+         goal = { point = [20, 0.8] }\ngoal_radius = 1\non_arrival = \"leave\"\n\
+         [[movers]]\nradius = 0.6\npath = [[0, 12, 0.8], [30, 12, 0.8], [40, 29, 0.8]]\n",
+    );
+    while !simulation.is_done() {
+        simulation.step();
+    }
+    assert_eq!(simulation.arrived(), 3);
+}

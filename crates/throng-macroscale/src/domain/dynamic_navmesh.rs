@@ -45,6 +45,8 @@ const AROUND: f64 = 2.0;
 const LOOK: f64 = 1.0;
 /// Bodies are looked for so far into the future, s.
 const HORIZON: f64 = 120.0;
+/// The density of a polygon that is closed, 1/m²: dearer than any way around.
+const CLOSED: f32 = 1e5;
 /// The least area of a polygon, m²: a body fills more than a sliver.
 const LEAST_AREA: f64 = 1.0;
 /// Between samples of the density along a path, m, and at most this many between two bends.
@@ -76,6 +78,13 @@ impl Density {
     fn count(&mut self, mesh: &Mesh, at: DVec2, bodies: f64) {
         if let Some(polygon) = polygon_at(mesh, at) {
             self.phi[polygon] += share(mesh, polygon, bodies);
+        }
+    }
+
+    /// Closes the polygon of a place: nobody gets past what is there.
+    pub fn close(&mut self, mesh: &Mesh, at: DVec2) {
+        if let Some(polygon) = polygon_at(mesh, at) {
+            self.phi[polygon] = CLOSED;
         }
     }
 

@@ -5,10 +5,12 @@
 //! where the straight way between their middles is clear, also across cells. So doors may be much narrower than a cell, and
 //! walls as thin as they like.
 //!
-//! What is found is what there is, to within a part: every link is a way that the body fits through. A straight passage is
-//! found, however it lies, where it is a part wider than the body, because a digital line has steps of one part; any
-//! other one where the body has 0.71 parts to spare on all sides, because no place is further from a part's middle.
+//! What is found is what there is: every link is a way that the body fits through, and parts show every way on which it has
+//! 0.71 parts to spare on all sides, because no place is further from a part's middle. Narrower ones are found from the walls
+//! themselves ([`Passages`]).
 
+use super::AT;
+use super::passages::Passages;
 use crate::corners::Segment;
 use crate::space::{Place, Space};
 use glam::{DVec2, IVec2, Vec2};
@@ -31,6 +33,8 @@ const MARGIN: f64 = 2.0;
 const WHOLE: u32 = u32::MAX;
 /// As far as an agent looks for a part that it can get to, in parts.
 const REACH: i32 = 2;
+/// The middle of a passage is linked to as many parts: it ends where there is room for one.
+const MOST_PARTS_BESIDE: usize = 4;
 
 /// Counter-clockwise from east; the opposite of `d` is `d ^ 4`.
 const DIRECTIONS: [IVec2; 8] = [
@@ -44,13 +48,24 @@ const DIRECTIONS: [IVec2; 8] = [
     IVec2::new(1, -1),
 ];
 
-/// A whole cell, by its number; behind these the parts of split cells.
+/// A whole cell, by its number; behind these the parts of split cells, and behind these the middles of narrow passages.
 pub(super) type Node = u32;
+
+/// What a node is.
+enum Kind {
+    Cell,
+    /// The split cell that it belongs to, and which of its parts.
+    Part(usize, usize),
+    /// Where it is, m from the world's origin.
+    Passage(DVec2),
+}
 
 /// The map for bodies of one radius.
 #[derive(Debug)]
 pub(super) struct Grid {
     pub space: Space,
+    /// The same for bodies that are a little wider.
+    pub roomy: Space,
     low: DVec2,
     /// Of a part, m.
     part: f64,
@@ -59,6 +74,7 @@ pub(super) struct Grid {
     /// By cell: the number of the split cell, or [`WHOLE`].
     cells: Vec<u32>,
     split: Vec<Split>,
+    passages: Passages,
     /// By node: as how many metres one counts. Empty where it is one everywhere.
     ground: Vec<f32>,
     /// By node: equal where a path leads from one to the other. 0 where no agent can be.
@@ -91,7 +107,9 @@ impl Grid {
                 && let Some(drafts) = grid.drafts(&space, view.terrain)
             {
                 grid.space = space;
+                grid.roomy = Space::new(view.walls.all(), radius + AT);
                 grid.split_cells(drafts);
+                grid.find_passages(view);
                 grid.weigh(view.terrain);
                 grid.find_regions();
                 return grid;
@@ -107,12 +125,14 @@ impl Grid {
         let cells = last - first + 1.0;
         (cells.x * cells.y <= MOST_CELLS).then(|| Grid {
             space: Space::new(&[], 0.0),
+            roomy: Space::new(&[], 0.0),
             low: first * side,
             part: side / f64::from(SIDE),
             columns: cells.x as i32,
             lines: cells.y as i32,
             cells: vec![WHOLE; (cells.x * cells.y) as usize],
             split: Vec::new(),
+            passages: Passages::default(),
             ground: Vec::new(),
             region: Vec::new(),
         })
@@ -125,6 +145,10 @@ impl Grid {
 
     /// How many nodes there are, blocked ones too.
     pub fn len(&self) -> usize {
+        self.first_passage() + self.passages.places.at.len()
+    }
+
+    fn first_passage(&self) -> usize {
         self.cells.len() + PARTS * self.split.len()
     }
 
@@ -263,6 +287,13 @@ impl Grid {
         plain || self.space.is_clear(self.middle(from), self.middle(to), keep)
     }
 
+    /// Adds the ways that are too narrow for parts.
+    fn find_passages(&mut self, view: View<'_>) {
+        let beside = |at: DVec2| self.nearest(&self.space.place(at), MOST_PARTS_BESIDE);
+        let (spare, first) = (FRAC_1_SQRT_2 * self.part, self.first_passage() as Node);
+        self.passages = Passages::new(&self.space, view.walls.all(), spare, first, beside);
+    }
+
     /// Ground costs: of a node, that in its middle.
     fn weigh(&mut self, terrain: &[Terrain]) {
         if terrain.iter().all(|piece| piece.cost <= 1.0) {
@@ -296,9 +327,10 @@ impl Grid {
     }
 
     fn is_free(&self, node: Node) -> bool {
-        match self.split_of(node) {
-            Some((split, part)) => self.split[split].free >> part & 1 == 1,
-            None => self.cells[node as usize] == WHOLE,
+        match self.kind(node) {
+            Kind::Part(split, part) => self.split[split].free >> part & 1 == 1,
+            Kind::Cell => self.cells[node as usize] == WHOLE,
+            Kind::Passage(_) => true,
         }
     }
 
@@ -333,11 +365,13 @@ impl Grid {
         (self.cells.len() + PARTS * split + part) as Node
     }
 
-    /// A node's split cell and part; `None` of a whole cell.
     #[inline]
-    fn split_of(&self, node: Node) -> Option<(usize, usize)> {
-        let beyond = (node as usize).checked_sub(self.cells.len())?;
-        Some((beyond / PARTS, beyond % PARTS))
+    fn kind(&self, node: Node) -> Kind {
+        let Some(beyond) = (node as usize).checked_sub(self.cells.len()) else { return Kind::Cell };
+        match beyond.checked_sub(PARTS * self.split.len()) {
+            Some(passage) => Kind::Passage(self.passages.places.at[passage]),
+            None => Kind::Part(beyond / PARTS, beyond % PARTS),
+        }
     }
 
     /// The part that a place lies in, counted through all cells; far beyond them it saturates.
@@ -364,27 +398,42 @@ impl Grid {
         self.low + (part.as_dvec2() + 0.5) * self.part
     }
 
-    /// Where a node is, in halves of parts: there the middles of parts and of cells are whole numbers.
+    /// Where a whole cell is, in halves of parts: there the middles of parts and of cells are whole numbers.
     #[inline]
-    pub fn spot(&self, node: Node) -> IVec2 {
-        match self.split_of(node) {
-            Some((split, part)) => (self.split[split].at * SIDE + part_at(part)) * 2 + 1,
-            None => self.cell_at(node) * (2 * SIDE) + SIDE,
+    fn spot_of_cell(&self, cell: u32) -> IVec2 {
+        self.cell_at(cell) * (2 * SIDE) + SIDE
+    }
+
+    /// Where a node is, in halves of parts.
+    #[inline]
+    pub fn spot(&self, node: Node) -> DVec2 {
+        match self.kind(node) {
+            Kind::Part(split, part) => ((self.split[split].at * SIDE + part_at(part)) * 2 + 1).as_dvec2(),
+            Kind::Cell => self.spot_of_cell(node).as_dvec2(),
+            Kind::Passage(at) => (at - self.low) / (self.part / 2.0),
         }
     }
 
     /// Where a node is, m from the world's origin.
     pub fn place(&self, node: Node) -> DVec2 {
-        self.low + self.spot(node).as_dvec2() * (self.part / 2.0)
+        match self.kind(node) {
+            Kind::Passage(at) => at,
+            _ => self.low + self.spot(node) * (self.part / 2.0),
+        }
     }
 
     /// Calls `visit` with the nodes that a straight way leads to, and how long it is in [`octile`] measure.
     #[inline]
     pub fn each_edge(&self, node: Node, mut visit: impl FnMut(Node, u64)) {
-        match self.split_of(node) {
-            Some((split, part)) => self.each_edge_of_part(split, part, visit),
-            None => {
-                let (at, spot) = (self.cell_at(node), self.spot(node));
+        if !self.passages.places.at.is_empty() {
+            let from = self.spot(node);
+            self.passages.links(node).for_each(|next| visit(next, octile_between(from, self.spot(next))));
+        }
+        match self.kind(node) {
+            Kind::Passage(_) => {}
+            Kind::Part(split, part) => self.each_edge_of_part(split, part, visit),
+            Kind::Cell => {
+                let (at, spot) = (self.cell_at(node), self.spot_of_cell(node));
                 for (direction, &towards) in DIRECTIONS.iter().enumerate() {
                     match self.part((at + towards) * SIDE) {
                         Some((next, None)) => visit(next, octile(towards * (2 * SIDE))),
@@ -411,7 +460,7 @@ impl Grid {
             match self.part(from + towards) {
                 Some((_, Some((split, part)))) => visit(self.node_of(split, part), hop),
                 Some((cell, None)) => {
-                    visit(cell, hop + octile((from + towards) * 2 + 1 - self.spot(cell)));
+                    visit(cell, hop + octile((from + towards) * 2 + 1 - self.spot_of_cell(cell)));
                 }
                 None => {}
             }
@@ -451,14 +500,14 @@ impl Grid {
 
     /// Where the way between two nodes enters the whole cell, when one of them is whole and the other is a part.
     pub fn gate(&self, from: Node, to: Node) -> Option<DVec2> {
-        let ((split, part), cell) = match (self.split_of(from), self.split_of(to)) {
-            (Some(split), None) => (split, to),
-            (None, Some(split)) => (split, from),
+        let (split, part, cell) = match (self.kind(from), self.kind(to)) {
+            (Kind::Part(split, part), Kind::Cell) => (split, part, to),
+            (Kind::Cell, Kind::Part(split, part)) => (split, part, from),
             _ => return None,
         };
         let towards = self.cell_at(cell) - self.split[split].at;
         let direction = DIRECTIONS.iter().position(|&direction| direction == towards)?;
-        let middle = self.spot(cell);
+        let middle = self.spot_of_cell(cell);
         let mut best: Option<(u64, IVec2)> = None;
         self.each_crossing(cell, split, direction, |other, hop, gate| {
             let length = hop + octile(gate - middle);
@@ -471,6 +520,11 @@ impl Grid {
 
     /// Nodes that an agent can get to straight from a place, the nearest first.
     pub fn around(&self, place: &Place) -> Vec<Node> {
+        self.nearest(place, usize::MAX)
+    }
+
+    /// At most so many of them.
+    fn nearest(&self, place: &Place, most: usize) -> Vec<Node> {
         let last = IVec2::new(self.columns, self.lines) * SIDE - 1;
         // Beyond the margin nothing is in the way to the outermost cells.
         let here = self.parts_of(place.at).clamp(IVec2::ZERO, last);
@@ -490,10 +544,14 @@ impl Grid {
                 }
             }
         }
+        for passage in self.passages.places.within(place.at, f64::from(REACH) * self.part) {
+            let at = self.passages.places.at[passage as usize];
+            near.push((at.distance_squared(place.at), self.first_passage() as Node + passage));
+        }
         near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let keep = self.space.keep();
         let clear = |&(_, node): &(f64, Node)| self.space.is_clear(place.at, self.place(node), keep);
-        near.into_iter().filter(clear).map(|(_, node)| node).collect()
+        near.into_iter().filter(clear).map(|(_, node)| node).take(most).collect()
     }
 
     /// Whether a body gets straight from one place to another.
@@ -518,6 +576,13 @@ pub(super) const HALF: u64 = 512;
 pub(super) fn octile(way: IVec2) -> u64 {
     let (x, y) = (u64::from(way.x.unsigned_abs()), u64::from(way.y.unsigned_abs()));
     (x.max(y) - x.min(y)) * HALF + x.min(y) * 724
+}
+
+/// The same between any places, in halves of parts.
+#[inline]
+pub(super) fn octile_between(from: DVec2, to: DVec2) -> u64 {
+    let way = (to - from).abs();
+    ((way.max_element() - way.min_element()) * HALF as f64 + way.min_element() * 724.0).round() as u64
 }
 
 /// What the grid has to cover: walls and costly ground, and all starts and goals where they are not too far apart for

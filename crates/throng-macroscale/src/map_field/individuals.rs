@@ -27,7 +27,7 @@ const MOST_LEADERS: usize = 8;
 /// How long an agent tries its luck in one direction, s.
 const PATIENCE: f32 = 5.0;
 /// How often it draws another direction where a wall is in the way.
-const DRAWS: usize = 12;
+const DRAWS: usize = 16;
 
 /// Sixteen directions, as factors of a rotation. From a table, because the last bit of a platform's sine is its own.
 const TURNS: [Vec2; 16] = {
@@ -202,10 +202,10 @@ impl<'a> Naive<'a> {
         let (id, turn) = (self.view.agents.id[self.row], self.turn_of_luck(self.view.time));
         let mut chance = rng::stream(self.view.seed, id, turn, Purpose::Noise);
         let mut places = (0..DRAWS).map(|draw| {
-            // Ahead and aside at first, then anywhere, and in the end less far. Every other time anywhere at once: a door may be on
-            // the far side of a room.
+            // Ahead and aside at first, then anywhere, and by and by less far: where one sees furthest there may be a door. Every
+            // other time anywhere at once: it may be on the far side of a room.
             let turn = if draw < 4 && turn % 2 == 0 { (chance.below(9) + 12) % 16 } else { chance.below(16) };
-            let far = self.params.follow * if draw < 8 { 0.5 } else { 0.125 };
+            let far = self.params.follow * [1.0, 0.5, 0.5, 0.125][draw / 4];
             here + TURNS[turn].rotate(ahead) * far
         });
         places.find(|&place| self.fits(place)).unwrap_or(here)

@@ -3,7 +3,8 @@
 //! followed, and individuals who differ in what they prefer and in what they know.
 //!
 //! - **Cells** are eight world cells a side, 4 m. The paper says nothing of walls that cut through one; here such a cell is
-//!   split (`grid`), so that doors and thin walls are what they are.
+//!   split (`grid`), and what is narrower than that shows is found from the walls themselves (`passages`): every door that a
+//!   body fits through, and none that it does not.
 //! - **Routes** are remembered: made when an agent sets off, and again when its goal or the map
 //!   has changed, when it was pushed to where it sees neither the next stop nor the last one, or when its preference asks for
 //!   it. The search runs from the goal, so that all requests of one step for the same goal share it; a lone one gets A*.
@@ -14,6 +15,9 @@
 //!   is taken if it is a tenth cheaper than what is left of the old one, both at what cells cost now: without that people would
 //!   turn back and forth. A cell's cost grows with its density from `threshold` on and not below: a loose crowd is no
 //!   obstacle, and a cost for all agents would send all by another path.
+//! - **Bodies that stand or are scripted**: the paper's field counts agents, and obstacles are static. A cart that leaves no room
+//!   beside it closes a passage for everybody, whatever they prefer, and so does an agent that stands where two do not fit
+//!   ([`crate::closures`]). Who finds its way closed looks for another one, and walks up to the body where there is none.
 //! - **Knowledge**: see `individuals`. The paper has leaders register in the map field; they are found by the neighbour index,
 //!   which has them anyway. Only one who wants to about the same place is a leader. Following is remembered for a moment,
 //!   so that one who goes around a corner is followed to where it was seen last.
@@ -27,9 +31,11 @@
 mod crowd_count;
 mod grid;
 mod individuals;
+mod passages;
 mod routes;
 
 use crate::cached::Cached;
+use crate::closures::{self, Closure};
 use crate::heading::{GoalKey, Leg, PerCohort, Target, due, goal_key, goals, target, waits};
 use crate::route::{Guide, Route, RouteChange, Routes};
 use crate::{Intent, Macroscale, MacroscaleModel};
@@ -72,15 +78,14 @@ throng_core::params! {
 const INSPECTION_INTERVAL: f32 = 0.3;
 /// Nearer than this to a stop it checks all the time, m.
 const NEAR: f32 = 1.0;
-/// Nearer than this it is at a stop, m.
+/// Nearer than this it is at a stop, m. Where there is room, what it does next is in sight from everywhere so near to it.
 const AT: f32 = 0.1;
+/// Nearer than this it is on a stop, m: there it sees what the way was made for.
+const ON: f32 = 0.01;
 /// Nearer than this to a stop, an agent that minds ground or crowds may go on to the next one, m.
 const PASSED: f32 = 2.0;
 /// How far ahead a way is looked at for crowds, in cells.
 const LOOK_AHEAD: f32 = 6.0;
-/// How much wider than its narrowest member a class of radii may be that shares a map, as a factor. Parts of cells are coarser
-/// than the difference.
-const WIDEST_CLASS: f32 = 1.25;
 /// A new way that costs more than this part of the old one is not worth it.
 const WORTH_IT: f64 = 0.9;
 
@@ -106,6 +111,8 @@ struct Maps {
     made_for_radii: Vec<f32>,
     /// By radius; few.
     grids: Vec<(f32, Grid)>,
+    /// By grid: what bodies close now.
+    closed: Vec<Vec<Closure>>,
 }
 
 /// What routes are followed and looked for with.
@@ -160,6 +167,8 @@ struct Walker<'a> {
     target: Target,
     params: &'a MapField,
     aversion: f32,
+    /// What others close for it.
+    closed: &'a [Closure],
 }
 
 impl MacroscaleModel for MapField {
@@ -211,7 +220,7 @@ impl Macroscale for MapFieldPlanner {
                 &wider
             }
         };
-        let costs = Costs { grid, crowd: None };
+        let costs = Costs { grid, crowd: None, closed: &[] };
         let is_plain =
             || costs.along(from.as_dvec2(), to.as_dvec2()) <= f64::from(from.distance(to)) * (1.0 + 1e-6);
         if grid.sees(from, to) && is_plain() {
@@ -336,8 +345,17 @@ impl MapFieldPlanner {
 }
 
 impl Maps {
-    /// Makes the grids that any agent needs or has needed, once for a map: a resumed run must find those that it had.
+    /// Takes over what there is: the map, and what bodies close of it.
     fn learn(&mut self, view: View<'_>, params: &PerCohort<MapField>) {
+        self.learn_map(view, params);
+        self.closed.resize_with(self.grids.len(), Vec::new);
+        for ((radius, _), closed) in self.grids.iter().zip(&mut self.closed) {
+            closures::list(view, *radius, params.all.attention, closed);
+        }
+    }
+
+    /// Makes the grids that any agent needs or has needed, once for a map: a resumed run must find those that it had.
+    fn learn_map(&mut self, view: View<'_>, params: &PerCohort<MapField>) {
         let map = Some((view.map_version, view.extent));
         if self.made_for == map && self.made_for_radii == view.radius_classes {
             return;
@@ -349,15 +367,22 @@ impl Maps {
         if view.walls.all().is_empty() && view.terrain.is_empty() && !minded {
             return;
         }
-        let radii = throng_core::world::radius_classes(view.radius_classes, WIDEST_CLASS);
-        let grid = |radius: f32| (radius, Grid::new(view, radius, params.all.cell));
-        self.grids = radii.into_iter().map(grid).collect();
+        let grid = |&radius: &f32| (radius, Grid::new(view, radius, params.all.cell));
+        self.grids = view.radius_classes.iter().map(grid).collect();
     }
 
     /// The grid for bodies of a radius; `None` where nothing is in any agent's way.
     fn of(&self, radius: f32) -> Option<&Grid> {
-        let class = self.grids.partition_point(|&(class, _)| class < radius);
-        self.grids.get(class).map(|(_, grid)| grid)
+        self.grids.get(self.class(radius)).map(|(_, grid)| grid)
+    }
+
+    /// What is closed for bodies of a radius.
+    fn closed_for(&self, radius: f32) -> &[Closure] {
+        self.closed.get(self.class(radius)).map_or(&[], |closed| closed)
+    }
+
+    fn class(&self, radius: f32) -> usize {
+        self.grids.partition_point(|&(class, _)| class < radius)
     }
 }
 
@@ -415,7 +440,8 @@ impl<'a> Navigator<'a> {
         let naive = Naive { view, row, grid, target, params, routes: self.routes };
         let (next, change) = if params.knows || naive.has_found_goal() {
             let aversion = self.aversion(view, row);
-            self.with_map(Walker { view, row, grid, target, params, aversion }, notes)
+            let closed = self.maps.closed_for(view.planned_radius(row));
+            self.with_map(Walker { view, row, grid, target, params, aversion, closed }, notes)
         } else {
             self.without_map(naive)
         };
@@ -451,9 +477,9 @@ impl<'a> Navigator<'a> {
             notes.requests.push(aware(Why::NoRoute));
             return (Leg::Wait, None);
         };
-        if walker.aversion > 0.0
-            && due(view, row, walker.params.attention)
-            && self.is_congested(walker, route, stop)
+        if due(view, row, walker.params.attention)
+            && (walker.finds_closed(route, stop)
+                || walker.aversion > 0.0 && self.is_congested(walker, route, stop))
         {
             notes.requests.push(aware(Why::Congested));
         }
@@ -466,13 +492,7 @@ impl<'a> Navigator<'a> {
         let Walker { view, row, params, .. } = walker;
         let mut at = view.position(row);
         let mut left = LOOK_AHEAD * self.params.all.cell;
-        let goal = [walker.target.reach];
-        let ahead = if route.guide == Guide::Goal {
-            &goal
-        } else {
-            route.stops.get(stop as usize..).unwrap_or_default()
-        };
-        for &stop in ahead {
+        for &stop in walker.ahead(route, stop) {
             let length = at.distance(stop);
             let step = (stop - at) * (self.params.all.cell / length.max(self.params.all.cell * 1e-3));
             let cells = length.min(left) / self.params.all.cell;
@@ -499,7 +519,7 @@ impl<'a> Navigator<'a> {
         let Some(grid) = self.grid(view, first) else { return vec![None; requests.len()] };
         let (weight, threshold) = (f32::from_bits(key.aversion), f32::from_bits(key.threshold));
         let crowd = (weight > 0.0).then_some(Aversion { crowd: self.crowd, weight, threshold });
-        let costs = Costs { grid, crowd };
+        let costs = Costs { grid, crowd, closed: self.maps.closed_for(view.planned_radius(first)) };
         let from: Vec<Vec2> = requests.iter().map(|request| view.position(request.row)).collect();
         let mut ways = self.ways(&costs, &goals(view, first), &from);
         for_chunks(1, (&mut ways[..], requests), &|_, (way, requests)| {
@@ -577,6 +597,28 @@ fn inspects(view: View<'_>, row: usize, route: &Route) -> bool {
 }
 
 impl Walker<'_> {
+    /// What is left of its way from a stop on.
+    fn ahead<'r>(&'r self, route: &'r Route, stop: u32) -> &'r [Vec2] {
+        match route.guide {
+            Guide::Goal => std::slice::from_ref(&self.target.reach),
+            _ => route.stops.get(stop as usize..).unwrap_or_default(),
+        }
+    }
+
+    /// Whether a body closes the way ahead.
+    fn finds_closed(&self, route: &Route, stop: u32) -> bool {
+        if self.closed.is_empty() {
+            return false;
+        }
+        let mut at = self.view.position(self.row);
+        self.ahead(route, stop).iter().any(|&stop| self.is_closed([std::mem::replace(&mut at, stop), stop]))
+    }
+
+    fn is_closed(&self, leg: [Vec2; 2]) -> bool {
+        let leg = leg.map(Vec2::as_dvec2);
+        self.closed.iter().any(|closure| closure.length_within(leg) > 0.0)
+    }
+
     fn sees(&self, place: Vec2) -> bool {
         self.grid.sees(self.view.position(self.row), place)
     }
@@ -584,9 +626,9 @@ impl Walker<'_> {
     /// Whether the goal is in sight, and nothing on the way to it a reason to take another.
     fn sees_goal(&self) -> bool {
         let (from, to) = (self.view.position(self.row).as_dvec2(), self.target.reach.as_dvec2());
-        let ground = Costs { grid: self.grid, crowd: None };
+        let ground = Costs { grid: self.grid, crowd: None, closed: self.closed };
         self.sees(self.target.reach)
-            && (!self.grid.has_terrain() || ground.along(from, to) <= from.distance(to) * (1.0 + 1e-6))
+            && (ground.are_plain() || ground.along(from, to) <= from.distance(to) * (1.0 + 1e-6))
     }
 
     /// Whether a route ends where the agent wants to. Of an area every entry is as good as another.
@@ -609,25 +651,32 @@ impl Walker<'_> {
             return Some(next + 1);
         }
         if at(next).is_some_and(|stop| self.sees(stop)) {
-            // At a stop from which the next cannot be seen: the way leads nowhere.
-            let is_end = at(next + 1).is_none() || !self.is_at(route.stops[next as usize]);
-            return is_end.then_some(next);
+            // A stop that the next cannot be seen from, nor from past it: this way leads nowhere.
+            let leads_on = at(next + 1).is_none_or(|after| !self.is_done(route.stops[next as usize], after));
+            return leads_on.then_some(next);
         }
         // Pushed aside: often the last one is still in sight.
         let last = next.checked_sub(1)?;
         at(last).is_some_and(|stop| self.sees(stop)).then_some(last)
     }
 
-    fn is_at(&self, stop: Vec2) -> bool {
+    fn is_nearly_at(&self, stop: Vec2) -> bool {
         let step = self.view.agents.preferred_speed[self.row] * self.view.dt;
-        stop.distance(self.view.position(self.row)) < AT.max(step)
+        stop.distance(self.view.position(self.row)) < step
     }
 
-    /// Whether the agent may leave a stop out and head for the one after it. On a way around costly ground or a crowd only
-    /// where it has come near, or is past it.
+    /// Whether the agent is on a stop, or past it within a body's width: another one may stand there.
+    fn is_done(&self, stop: Vec2, after: Vec2) -> bool {
+        let from_stop = self.view.position(self.row) - stop;
+        let (away, width) = (from_stop.length(), 2.0 * self.view.agents.radius[self.row]);
+        away < ON || away < width && from_stop.dot(after - stop) > 0.0
+    }
+
+    /// Whether the agent may leave a stop out and head for the one after it. On a way around costly ground, a crowd or a
+    /// closed passage only where it has come near, or is past it.
     fn may_go_on(&self, stop: Vec2, after: Vec2) -> bool {
         let here = self.view.position(self.row);
-        let careful = self.grid.has_terrain() || self.aversion > 0.0;
+        let careful = self.grid.has_terrain() || self.aversion > 0.0 || self.is_closed([here, after]);
         let passed =
             || here.distance_squared(stop) < PASSED * PASSED || (here - stop).dot(after - stop) > 0.0;
         (!careful || passed()) && self.sees(after)
@@ -635,7 +684,12 @@ impl Walker<'_> {
 
     fn heading(&self, route: &Route, stop: u32) -> Leg {
         match (route.guide, route.stops.get(stop as usize)) {
-            (Guide::Stops, Some(&place)) if stop as usize + 1 < route.stops.len() => Leg::Through(place),
+            // Nearly at a stop that it does not see past: in a narrow place one has to be right there.
+            (Guide::Stops, Some(&place))
+                if stop as usize + 1 < route.stops.len() && !self.is_nearly_at(place) =>
+            {
+                Leg::Through(place)
+            }
             (Guide::Stops, Some(&place)) => Leg::End(place),
             _ => Leg::End(self.target.aim),
         }

@@ -4,7 +4,9 @@
 //! end wins, then the lower node.
 
 use super::crowd_count::CrowdCount;
-use super::grid::{Grid, HALF, Node, octile};
+use super::grid::{Grid, HALF, Node, octile_between};
+use crate::closures::Closure;
+use crate::space::Space;
 use glam::{DVec2, Vec2};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,6 +26,8 @@ pub(super) struct Costs<'a> {
     pub grid: &'a Grid,
     /// The crowd, for agents that mind it.
     pub crowd: Option<Aversion<'a>>,
+    /// Where bodies leave no room to pass.
+    pub closed: &'a [Closure],
 }
 
 /// How an agent minds a crowd.
@@ -39,6 +43,11 @@ pub(super) struct Aversion<'a> {
 impl Costs<'_> {
     /// Whether a metre is a metre everywhere.
     pub fn are_plain(&self) -> bool {
+        self.are_level() && self.closed.is_empty()
+    }
+
+    /// The same but for what is closed.
+    fn are_level(&self) -> bool {
         !self.grid.has_terrain() && self.crowd.is_none()
     }
 
@@ -54,7 +63,7 @@ impl Costs<'_> {
     }
 
     fn of_node(&self, node: Node) -> u64 {
-        if self.are_plain() {
+        if self.are_level() {
             return PARTS as u64;
         }
         let crowding =
@@ -62,10 +71,23 @@ impl Costs<'_> {
         ((f64::from(self.grid.ground(node)) * crowding).min(DEAREST) * PARTS) as u64
     }
 
+    /// As how many times its length an edge between two nodes counts.
+    fn of_edge(&self, [from, to]: [Node; 2]) -> u64 {
+        let ends = || [from, to].map(|node| self.grid.place(node));
+        let is_closed = |closure: &Closure| closure.length_within(ends()) > 0.0;
+        if self.closed.iter().any(is_closed) { DEAREST as u64 } else { 1 }
+    }
+
     /// As how many metres a straight way counts.
     pub fn along(&self, from: DVec2, to: DVec2) -> f64 {
+        let closed = self.closed.iter().map(|closure| closure.length_within([from, to])).sum::<f64>();
+        self.along_open(from, to) + DEAREST * closed
+    }
+
+    /// The same where nothing is closed.
+    fn along_open(&self, from: DVec2, to: DVec2) -> f64 {
         let length = from.distance(to);
-        if self.are_plain() {
+        if self.are_level() {
             return length;
         }
         let samples = (length / (self.grid.side() / 4.0)).ceil().clamp(1.0, MOST_SAMPLES);
@@ -143,7 +165,8 @@ impl Scratch {
         wanted.sort_unstable();
         wanted.dedup();
         let alone = (wanted.len() == 1).then(|| grid.spot(wanted[0]));
-        let ahead = |node: Node| alone.map_or(0, |start| octile(start - grid.spot(node)) * PARTS as u64);
+        let ahead =
+            |node: Node| alone.map_or(0, |start| octile_between(start, grid.spot(node)) * PARTS as u64);
         for (index, entry) in entries.iter().enumerate() {
             let away =
                 grid.place(entry.node).distance(entry.at) / (grid.side() / 16.0) * (HALF as f64 * PARTS);
@@ -163,8 +186,8 @@ impl Scratch {
             }
             let here = costs.of_node(node);
             grid.each_edge(node, |next, length| {
-                let there = costs.of_node(next);
-                let cost = cost.saturating_add(length * (here + there) / 2);
+                let length = length * costs.of_edge([node, next]);
+                let cost = cost.saturating_add(length * (here + costs.of_node(next)) / 2);
                 self.reach(next, cost, node, ahead(next));
             });
         }
@@ -210,7 +233,8 @@ fn tautest(costs: &Costs<'_>, mut way: Vec<DVec2>) -> Vec<DVec2> {
 }
 
 /// The places of a way that are left when it is pulled taut, without the first. Where costs differ, a piece stays as it is
-/// if the straight way would be dearer.
+/// if the straight way would be dearer. It keeps a little off walls where there is room: of an agent that is to see the next
+/// stop only from exactly where the last one is, others make one that turns around it for ever.
 fn taut(costs: &Costs<'_>, way: &[DVec2]) -> Vec<DVec2> {
     let plain = costs.are_plain();
     let mut sum = 0.0;
@@ -223,14 +247,16 @@ fn taut(costs: &Costs<'_>, way: &[DVec2]) -> Vec<DVec2> {
         });
         std::iter::once(0.0).chain(legs).collect()
     };
-    let space = &costs.grid.space;
-    let skips = |from: usize, to: usize| {
+    let Grid { space, roomy, .. } = costs.grid;
+    let skips = |from: usize, to: usize, space: &Space| {
         space.is_clear(way[from], way[to], space.keep())
             && (plain || costs.along(way[from], way[to]) <= (so_far[to] - so_far[from]) * (1.0 + 1e-9))
     };
     let (mut stops, mut at, last) = (Vec::new(), 0, way.len() - 1);
     while at < last {
-        at = furthest(at, last, skips);
+        let furthest_in = |space: &Space| furthest(at, last, |from, to| skips(from, to, space));
+        let roomy = furthest_in(roomy);
+        at = if roomy > at + 1 { roomy } else { furthest_in(space) };
         stops.push(way[at]);
     }
     stops

@@ -1,0 +1,80 @@
+//! Passages that bodies close: scripted ones, where they are and where they will be when agents look again, and agents that
+//! stand, as far as walls on both sides leave no room to pass them.
+//!
+//! A scripted body goes its way and closes a passage where nobody fits through beside it, on neither side. An agent that stands
+//! steps aside for others, and closes one that is too narrow for both of them. In the open nothing is closed: to walk around
+//! one is what local models are for. Nor do those who walk close anything: a crowd is what planners weigh by its density.
+
+use glam::{DVec2, Vec2};
+use throng_core::space::Wall;
+use throng_core::world::{Status, View};
+
+/// A disc that the middle of a body cannot enter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Closure {
+    /// m from the world's origin.
+    pub at: DVec2,
+    /// m.
+    reach: f64,
+}
+
+impl Closure {
+    /// How much of a straight way lies in it, m.
+    pub fn length_within(&self, [from, to]: [DVec2; 2]) -> f64 {
+        let length = from.distance(to);
+        let along = if length > 0.0 { (to - from) / length } else { DVec2::X };
+        let towards = self.at - from;
+        let half = (self.reach * self.reach - along.perp_dot(towards).powi(2)).max(0.0).sqrt();
+        let middle = along.dot(towards);
+        ((middle + half).min(length) - (middle - half).max(0.0)).max(0.0)
+    }
+}
+
+/// Lists what is closed for bodies of a radius until they look again, s.
+pub(crate) fn list(view: View<'_>, radius: f32, attention: f32, closed: &mut Vec<Closure>) {
+    closed.clear();
+    if view.walls.all().is_empty() {
+        return;
+    }
+    for mover in view.movers {
+        let reach = mover.radius + radius;
+        let way = mover.velocity * attention;
+        // Discs as far apart as they are wide leave nothing open between them.
+        let discs = (way.length() / reach).ceil().min(MOST_DISCS) as usize;
+        let places = (0..=discs).map(|disc| mover.position + way * (disc as f32 / discs.max(1) as f32));
+        let needed = reach + radius;
+        let closes = |&at: &Vec2| is_between_walls(view, at, needed, |a, b| a.max(b) < needed);
+        closed.extend(places.filter(closes).map(|at| Closure { at: at.as_dvec2(), reach: reach.into() }));
+    }
+    let agents = view.agents;
+    for row in (0..agents.len()).filter(|&row| agents.status[row] != Status::Walking) {
+        let (at, reach) = (view.position(row), agents.radius[row] + radius);
+        if is_between_walls(view, at, 2.0 * reach, |a, b| a + b < 2.0 * reach) {
+            closed.push(Closure { at: at.as_dvec2(), reach: reach.into() });
+        }
+    }
+}
+
+/// Bounds what a body that is faster than all others closes.
+const MOST_DISCS: f32 = 64.0;
+
+/// Whether walls within a distance lie on both sides of a place, so far away that they close it.
+fn is_between_walls(view: View<'_>, at: Vec2, within: f32, close: impl Fn(f32, f32) -> bool) -> bool {
+    if within <= view.walls.range() {
+        are_on_both_sides(at, within, view.walls.near(at), close)
+    } else {
+        are_on_both_sides(at, within, view.walls.all().iter(), close)
+    }
+}
+
+fn are_on_both_sides<'w>(
+    at: Vec2,
+    within: f32,
+    walls: impl Iterator<Item = &'w Wall> + Clone,
+    close: impl Fn(f32, f32) -> bool,
+) -> bool {
+    let near = walls.map(|wall| wall.closest(at) - at);
+    let near = near.filter(|towards| towards.length_squared() < within * within);
+    near.clone()
+        .any(|one| near.clone().any(|other| one.dot(other) < 0.0 && close(one.length(), other.length())))
+}
