@@ -91,6 +91,8 @@ const QUEUED: f32 = 0.15;
 const SAME_WAY: f32 = 0.9;
 /// What is forgotten at once.
 const FORGOTTEN: f32 = 1e-3;
+/// How soon one that stands on another's goal makes way at full speed: when that has lost this part of the time that it trusts.
+const HURRY: f32 = 4.0;
 /// How long an agent goes on turning that is no longer opposed, s.
 const CALM: f32 = 5.0;
 /// The part of the sum of radii within which a body is in the way: shoulders that graze one another turn.
@@ -210,12 +212,20 @@ impl Headway {
         if closed == 0 && doubted <= 0.0 {
             return chosen;
         }
-        let doubted = if doubted > 0.0 && is_wedged(around, want, ego.dt) { doubted } else { 0.0 };
+        let doubted =
+            if doubted > 0.0 && self.has_far_to_go(scene, ego, want, held_up) { doubted } else { 0.0 };
         let part = doubted.max(jam(scene, around, ego, way, held_up.queued(), closed));
         if part <= 0.0 {
             return chosen;
         }
         chosen + (self.dense_velocity(simd, scene, ego, around, want, held_up) - chosen) * part
+    }
+
+    /// Whether an agent has further to go than it has lost: else it is as good as there, and lets others pass.
+    #[inline(never)]
+    fn has_far_to_go(&self, scene: Scene<'_>, ego: &Ego, want: Want, held_up: HeldUp) -> bool {
+        let left = scene.view.towards(ego.position, scene.view.goal(ego.row)).length();
+        left > held_up.waited * self.trust * want.speed
     }
 
     /// The bodies that are in the way of a velocity within the time gap, by bits, see [`Expected::gap`]. Without a root, and in units of
@@ -274,10 +284,10 @@ impl Headway {
         (0..others.len).find_map(|i| {
             let row = others.row[i] as usize;
             let held_up = scene.memory.get(*scene.view.agents.slot.get(row)?);
-            // One that stands where another wants to be is all that keeps that other from its goal.
+            // Of those who want where it stands, or by their plan just there, one that waits for a moment is enough.
             let is_on_goal = || scene.view.towards(position, scene.view.goal(row)).length() < others.reach[i];
-            let hurry = match held_up.waited > 0.0 && is_on_goal() {
-                true => (held_up.waited / QUEUED).min(1.0),
+            let hurry = match scene.planned || is_on_goal() {
+                true => (HURRY * held_up.waited).min(1.0),
                 false => held_up.queued(),
             };
             if hurry <= 0.0 {
@@ -286,7 +296,8 @@ impl Headway {
             let (wish, from_them) = (wish(scene, others.row[i]), -others.towards(i));
             let speed = wish.length();
             let forwards = wish / speed.max(1e-6);
-            let reached = gap(from_them, others.reach[i], forwards) <= speed * self.time_gap;
+            let is_late = others.velocity(i).dot(forwards) < (1.0 - TOLERANCE) * speed;
+            let reached = is_late && gap(from_them, others.reach[i], forwards) <= speed * self.time_gap;
             let aside = from_them - from_them.dot(forwards) * forwards;
             (speed > 1e-3 && reached).then(|| unit_or(aside, -left(forwards)) * hurry)
         })
@@ -471,16 +482,6 @@ fn jam(scene: Scene<'_>, around: &Around, ego: &Ego, way: Vec2, queued: f32, mut
     most
 }
 
-/// Whether an agent would touch a body that stands within a step.
-#[inline(never)]
-fn is_wedged(around: &Around, want: Want, dt: f32) -> bool {
-    let others = &around.others;
-    (0..others.len).any(|i| {
-        others.towards(i).length() < others.reach[i] + want.speed * dt
-            && others.velocity(i).length() < TOLERANCE * want.speed
-    })
-}
-
 /// What an agent wants, where it wants to move at all: of a way into a wall that it touches what the wall leaves.
 #[inline(always)]
 fn want(ego: &Ego, around: &Around) -> Option<Want> {
@@ -546,6 +547,10 @@ fn aside(scene: Scene<'_>, around: &Around, ego: &mut Ego, want: Want, held_up: 
 /// The direction of an agent in a queue around a corner: not all fit through at the corner itself, so it aims as much further out as it
 /// is away from it, but not beyond the middle of a passage.
 fn around_corner(scene: Scene<'_>, ego: &Ego, along: Vec2, queued: f32) -> Vec2 {
+    // Where space repeats walls end at seams too, which are no corners.
+    if scene.view.cells.period().repeats() {
+        return along;
+    }
     let aim = scene.intents.aim[ego.row];
     let walls = || scene.view.walls.near(aim);
     let away = |place: Vec2| place.distance_squared(aim);
