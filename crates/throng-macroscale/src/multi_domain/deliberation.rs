@@ -13,9 +13,9 @@ use super::tasks::{self, Event, PlanRequest};
 use super::window::{Ending, Window};
 use super::{Known, MultiDomain, Session, wide};
 use crate::domain::Placed;
-use crate::domain::dynamic_navmesh::{DynamicNavmesh, Gate};
-use crate::domain::space_time::{APART, Exceptions, Goal, SpaceTime, Surroundings, Walk};
-use crate::navmesh::Terrain;
+use crate::domain::dynamic_navmesh::{Density, DynamicNavmesh, Gate};
+use crate::domain::space_time::{APART, Exceptions, Goal, SpaceTime, Surroundings, Walk, direction};
+use crate::navmesh::{Mesh, Terrain};
 use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Reversed, Settings, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
 use glam::DVec2;
@@ -101,6 +101,8 @@ const MOST_SEEN: usize = 4_000;
 const MOST_GATES: u64 = 5_000;
 /// As many of them count as one in space and time.
 const GATES_OF_AN_EXPANSION: u64 = 64;
+/// As long a body is taken to stand whose script ends, s: longer than any way around it takes.
+const FOR_EVER: f64 = 1e5;
 /// What a way in Σ1 counts as.
 const WAY: u64 = 2;
 /// Expansions of coarse domains between looks at the clock.
@@ -176,12 +178,34 @@ impl<'a> Snapshot<'a> {
         let movers = movers.filter_map(|(mover, script)| {
             Some((mover as u32, near(script.state(view.now, view.tick).position, script.radius)?))
         });
-        let others = (0..view.agents.len()).filter(|&row| row != ego.row);
+        let furthest = ego.radius + f64::from(view.widest) + margin + 2.0 * APART;
+        let others = self.rows_near(ego.at, furthest).into_iter().filter(|&row| row != ego.row);
         let others = others.filter_map(|row| {
             let distance = near(view.position(row), view.agents.radius[row])?;
             Some((self.reservations.body(view.agents.slot[row]), distance))
         });
         movers.chain(others).collect()
+    }
+
+    /// The rows of all who are within a range of a place, ascending, and of some others.
+    pub fn rows_near(&self, at: DVec2, range: f64) -> Vec<usize> {
+        // A little more: the index rounds to single precision.
+        let range = (range * 1.001) as f32 + 1e-3;
+        let mut rows = Vec::new();
+        self.view.cells.runs(at.x as f32, at.y as f32, range, |first, end| {
+            rows.extend(first..end);
+            range
+        });
+        rows.sort_unstable();
+        rows
+    }
+
+    /// The rows of all whom an agent can meet within the horizon.
+    pub fn rows_within_reach(&self, ego: &Ego<'_>) -> Vec<usize> {
+        let meeting = (ego.max_speed + f64::from(self.view.fastest)) * self.horizon();
+        let mut rows = self.rows_near(ego.at, meeting + ego.radius + f64::from(self.view.widest));
+        rows.retain(|&row| row != ego.row);
+        rows
     }
 
     /// Where and when an agent's plans may end.
@@ -394,7 +418,8 @@ impl<'a> Snapshot<'a> {
         let static_way = meter.time(tasks::Task::Navmesh, |meter| {
             ego.map.way(self.view, ego.row, |looked_at| meter.see(tasks::Task::Navmesh, looked_at))
         })?;
-        let way = meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(ego, &static_way, meter));
+        let way =
+            meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(ego, old, &static_way, meter));
         Some(way.unwrap_or(static_way))
     }
 
@@ -406,14 +431,22 @@ impl<'a> Snapshot<'a> {
     }
 
     /// T(Σ2). Where no agent will be on the static path, there is no better one.
-    fn dynamic_way(&self, ego: &Ego<'_>, static_way: &[DVec2], meter: &mut Meter) -> Option<Vec<DVec2>> {
+    fn dynamic_way(
+        &self,
+        ego: &Ego<'_>,
+        old: &Plan,
+        static_way: &[DVec2],
+        meter: &mut Meter,
+    ) -> Option<Vec<DVec2>> {
         let mesh = ego.map.fine.as_ref().map(Terrain::mesh)?;
         let class = self.maps.class(self.view, ego.row);
         let asker = Asker { class, from: ego.at, speed: ego.preferred.max(0.1), slot: ego.slot };
-        if !self.crowding.is_on(self.view, ego.map, asker, static_way) {
+        let held_up = (self.view.now - old.blocked).max(0.0);
+        if held_up == 0.0 && !self.crowding.is_on(self.view, ego.map, asker, static_way) {
             return None;
         }
-        let density = self.crowding.density(self.view, asker)?;
+        let mut density = self.crowding.density(self.view, asker)?;
+        self.hold_up(ego, mesh, held_up, &mut density);
         let goal = *static_way.last()?;
         let ends = [ego.map.room(mesh, ego.at)?, ego.map.room(mesh, goal)?];
         let domain = DynamicNavmesh::new(mesh, &density, self.params.crowding.into(), ends)?;
@@ -437,6 +470,49 @@ impl<'a> Snapshot<'a> {
         }
         route.extend((ends[1] != goal).then_some(goal));
         Some(route)
+    }
+
+    /// Makes polygons dearer in which bodies are that an agent cannot pass: by as far as it could walk while it waits for them.
+    fn hold_up(&self, ego: &Ego<'_>, mesh: &Mesh, held_up: f64, density: &mut Density) {
+        if held_up == 0.0 {
+            return;
+        }
+        let mut held: Vec<(usize, f64)> = Vec::new();
+        for (at, radius, wait) in self.in_the_way(ego, held_up) {
+            let rim = (0..8).map(|eighth| at + direction(2 * eighth) * radius);
+            held.extend(rim.chain([at]).filter_map(|place| Some((mesh.locate(place)?, wait))));
+        }
+        held.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        held.dedup_by_key(|held| held.0);
+        for (polygon, wait) in held {
+            let across = mesh.area(polygon).sqrt().max(ego.radius);
+            density.phi[polygon] += (wait * ego.preferred / across / f64::from(self.params.crowding)) as f32;
+        }
+    }
+
+    /// Scripted bodies, and agents that stand, as near as Σ3 ever looks: where, how wide, m, and how long they will be there, s. Of a
+    /// body that is parked the script says so; behind others one that has been held up for some time expects to be for as long
+    /// again.
+    fn in_the_way(&self, ego: &Ego<'_>, held_up: f64) -> Vec<(DVec2, f64, f64)> {
+        let (view, reach) = (self.view, super::yielding::AHEAD[2]);
+        let movers = view.scripts.iter().filter(|script| !script.carries).map(|script| {
+            let at = script.state(view.now, view.tick).position;
+            let leaves = script.path.iter().find(|bend| bend.0 > view.now && bend.1 != at);
+            let parked = script
+                .path
+                .iter()
+                .take_while(|bend| bend.0 <= view.now)
+                .last()
+                .is_none_or(|bend| bend.1 == at);
+            let wait = leaves.map_or(FOR_EVER, |bend| bend.0 - view.now);
+            (at, script.radius, if parked { wait.max(held_up) } else { held_up })
+        });
+        let stands =
+            |&row: &usize| row != ego.row && self.plan(view.agents.slot[row]).end() <= view.now + 1.0;
+        let standing = self.rows_near(ego.at, reach).into_iter().filter(stands);
+        let standing = standing.map(|row| (view.position(row), view.agents.radius[row], held_up));
+        let all = movers.chain(standing).map(|(at, radius, wait)| (wide(at), f64::from(radius), wait));
+        all.filter(|&(at, radius, _)| at.distance(ego.at) < reach + radius).collect()
     }
 
     pub fn walk(&self, ego: &Ego<'_>) -> Walk {

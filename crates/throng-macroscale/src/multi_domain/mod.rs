@@ -33,7 +33,8 @@
 //! - **Σ3 leads around those who stand**, not around all where they are now: who walks is elsewhere when one gets there, and
 //!   Σ4 knows where.
 //! - **Σ2 is searched on events**: a new goal or map, or no way on. Densities change all the time, and a search for every
-//!   change would be one for every agent in every frame.
+//!   change would be one for every agent in every frame. To one that has no way on, the passages ahead count as as much longer
+//!   as it would wait for those who hold them up.
 
 mod budget;
 mod crossing;

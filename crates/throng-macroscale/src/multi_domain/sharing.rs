@@ -230,8 +230,10 @@ impl Snapshot<'_> {
             let plan = self.plan(agents.slot[row]);
             let is_on_floor = !self.maps.is_in_flight(self.view, row, plan);
             let gets_there = plan.valid && plan.reaches;
-            row != ego.row && agents.status[row] == Status::Walking && is_on_floor && !gets_there
+            agents.status[row] == Status::Walking && is_on_floor && !gets_there
         };
-        (0..agents.len()).filter(walks).collect()
+        let mut rows = self.rows_within_reach(ego);
+        rows.retain(walks);
+        rows
     }
 }

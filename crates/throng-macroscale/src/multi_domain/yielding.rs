@@ -30,7 +30,7 @@ const CELLS_OF_AN_EXPANSION: u64 = 8;
 /// Cells of a way around those who stand.
 const MOST_STEPS: u64 = 4_000;
 /// As far ahead those who stand are gone around, m; the first that is not among them.
-const AHEAD: [f64; 3] = [12.0, 20.0, 32.0];
+pub(super) const AHEAD: [f64; 3] = [12.0, 20.0, 32.0];
 
 impl Snapshot<'_> {
     /// T(Σ3): a way with its beginning, led around those who stand on it.
@@ -59,7 +59,9 @@ impl Snapshot<'_> {
             let plan = self.plan(view.agents.slot[row]);
             row != ego.row && plan.end() <= view.now + 1.0
         };
-        let standing: Vec<(DVec2, f64)> = (0..view.agents.len())
+        let near = self.rows_near(ego.at, ahead);
+        let standing: Vec<(DVec2, f64)> = near
+            .into_iter()
             .filter(|&row| super::wide(view.position(row)).distance(ego.at) < ahead && stands(row))
             .map(|row| (super::wide(view.position(row)), f64::from(view.agents.radius[row]) + ego.radius))
             .chain(self.parked(ego))
@@ -134,8 +136,8 @@ impl Snapshot<'_> {
         meter: &mut Meter,
     ) -> Option<Vec<(u32, Plan)>> {
         let to_left = left(self.view, ego.row, plan);
-        let rows = (0..self.view.agents.len()).filter(|&row| row != ego.row);
-        let rows: Vec<usize> = rows.filter(|&row| self.gives_way(row, ego, to_left)).collect();
+        let mut rows = self.rows_within_reach(ego);
+        rows.retain(|&row| self.gives_way(row, ego, to_left));
         let yielding = self.marked(&rows);
         let straight: Vec<DVec2> = std::iter::once(ego.at).chain(plan.way.iter().copied()).collect();
         let others = Others { ignored: &yielding, new: &[] };
