@@ -116,6 +116,11 @@ fn spread<C: Columns>(chunks: Range<usize>, size: usize, columns: C, work: &(dyn
     );
 }
 
+/// How many threads there are. For what is timed: nothing that is counted may depend on it.
+pub fn threads() -> usize {
+    rayon_core::current_num_threads()
+}
+
 /// Does two things, at the same time where a thread has nothing to do.
 pub fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
     rayon_core::join(first, second);

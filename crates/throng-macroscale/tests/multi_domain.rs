@@ -269,6 +269,22 @@ fn a_saved_world_goes_on_with_a_new_planner() {
     assert_eq!([run(1), run(40), run(97)], [run(1_000); 3]);
 }
 
+/// A millisecond is less than most turns take where two crowds meet: nobody would get anywhere who began each time from the start.
+#[test]
+fn a_deadline_that_cuts_turns_freezes_nobody() {
+    let corridor: &[[f32; 2]] = &[[0.0, 0.0], [40.0, 0.0], [40.0, 4.0], [0.0, 4.0]];
+    let place = |agent: usize| {
+        let shift = 0.1 * (agent as f32 * 2.3).sin();
+        [1.0 + 0.9 * (agent / 4) as f32 + shift, 0.65 + 0.9 * (agent % 4) as f32 + shift]
+    };
+    let there = (0..16).map(|agent| (place(agent), [39.0, place(agent)[1]]));
+    let back = (0..16).map(|agent| ([40.0 - place(agent)[0], place(agent)[1]], [1.0, place(agent)[1]]));
+    let walks: Vec<_> = there.chain(back).collect();
+    let params = MultiDomain { deadline: 1.0, ..MultiDomain::default() };
+    let mut stage = Stage::new(params, &[corridor], &walks);
+    assert_eq!(stage.run(400.0), 0);
+}
+
 #[test]
 fn a_small_budget_makes_agents_stand_and_nobody_touch() {
     let params = MultiDomain { budget: 60, share: 60, ..MultiDomain::default() };

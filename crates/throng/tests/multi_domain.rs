@@ -72,6 +72,24 @@ fn a_wide_body_that_is_parked_is_walked_around() {
     }
 }
 
+/// Two lanes, a cart that fills one of them far down, and one agent that wants to the end of that lane. What it cannot see from
+/// where it begins it has to come back from.
+#[test]
+fn a_lane_that_a_cart_fills_is_left_for_the_other() {
+    let shuttles: Vec<String> =
+        (0..40).map(|turn| format!("[{}, {}, 1.5]", 8 * turn, 58 + 6 * (turn % 2))).collect();
+    for (start, path) in [(3, "[0, 62, 1.5]"), (30, "[0, 62, 1.5]"), (3, &shuttles.join(", "))] {
+        let text = format!(
+            "{OPEN}[map]\nwalkable = \"POLYGON ((0 0, 76 0, 76 8, 0 8, 0 0))\"\n\
+             obstacles = [[[8, 3], [68, 3], [68, 5], [8, 5]]]\n\
+             [[agents]]\nplace = {{ points = [[{start}, 1.5]] }}\ngoal = {{ point = [73, 1.5] }}\n\
+             [[movers]]\nradius = 1.2\npath = [{path}]\n[expect]\narrived = 1\n"
+        );
+        let text = text.replace("until = 40.0", "until = 240.0");
+        solve(&Scenario::parse(&text, "cart.toml", None).unwrap());
+    }
+}
+
 #[test]
 fn who_has_no_way_is_told_of_whenever_one_asks() {
     let text = format!(

@@ -1,6 +1,7 @@
 //! A frame's time to think, shared out: counted in expansions, or until a deadline.
 
 use super::MultiDomain;
+use super::tasks::Event;
 use std::time::{Duration, Instant};
 
 /// What all agents together may do in a step.
@@ -22,6 +23,8 @@ pub(super) struct Share {
 
 /// Expansions between looks at the clock: a quarter of a millisecond or so.
 const SLICE: u64 = 16;
+/// At least so long one may think at a time: what is shorter goes into taking a turn up again.
+const LEAST: Duration = Duration::from_micros(250);
 /// The part of a deadline after which no agent begins anything: what is begun has to be finished.
 const IN_TIME: f64 = 0.95;
 /// A share is doubled at most this many times.
@@ -41,6 +44,11 @@ impl Frame {
         Frame { left: params.budget as u64, deadline: None, again: 0, is_new: true }
     }
 
+    /// Whether turns are cut by the clock.
+    pub fn has_deadline(&self) -> bool {
+        self.deadline.is_some()
+    }
+
     pub fn is_spent(&self) -> bool {
         match self.deadline {
             Some(deadline) => Instant::now() >= deadline,
@@ -51,16 +59,32 @@ impl Frame {
     /// What each of a batch may do, by how often it found nothing. Those who are served first come first, and the last of
     /// them may get little.
     /// The very first gets what it wants: a budget may be smaller than the one search that finds a way.
-    pub fn share_out(&mut self, failures: impl Iterator<Item = u32>, params: &MultiDomain) -> Vec<Share> {
+    /// Where the clock counts, nobody gets more than one share while others wait.
+    pub fn share_out(
+        &mut self,
+        failures: impl Iterator<Item = u32>,
+        params: &MultiDomain,
+        others_wait: bool,
+    ) -> Vec<Share> {
+        let most_doublings = if self.deadline.is_some() && others_wait { 0 } else { MOST_DOUBLINGS };
         let mut left = if self.deadline.is_some() { u64::MAX } else { self.left };
+        let deadline = self.half_of_the_rest();
         let share = |failures: u32| {
-            let wanted = (params.share as u64) << failures.min(MOST_DOUBLINGS);
+            let wanted = (params.share as u64) << failures.min(most_doublings);
             let is_first = std::mem::replace(&mut self.is_new, false);
             let expansions = if is_first { wanted } else { wanted.min(left) };
             left = left.saturating_sub(expansions);
-            Share { expansions, deadline: self.deadline }
+            Share { expansions, deadline }
         };
         failures.map(share).collect()
+    }
+
+    /// When those who are next have to stop. They get half of what is left: the first ones the most, and one that needs many
+    /// frames leaves some of each to those behind it, most of whom need little.
+    fn half_of_the_rest(&self) -> Option<Instant> {
+        let (now, deadline) = (Instant::now(), self.deadline?);
+        let half = deadline.saturating_duration_since(now) / 2;
+        Some((now + half.max(LEAST)).min(deadline))
     }
 
     pub fn spend(&mut self, expansions: u64) {
@@ -76,6 +100,11 @@ impl Frame {
 }
 
 impl Share {
+    /// Whether the clock counts, and not expansions.
+    pub fn has_deadline(&self) -> bool {
+        self.deadline.is_some()
+    }
+
     /// Whether time is up. Never where expansions count: the last agent may get none, but is looked at.
     pub fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
@@ -99,6 +128,12 @@ pub struct TaskRecord {
     pub id: u32,
     /// s, by domain: Σ1 to Σ5.
     pub took: [f32; 5],
-    /// Expansions in Σ4 and Σ5.
+    /// What it was charged: expansions in Σ4 and Σ5, and what else counts like them.
     pub expansions: u64,
+    /// Of these, expansions of searches in Σ4 and Σ5.
+    pub searched: u64,
+    /// Why it was its turn.
+    pub event: Option<Event>,
+    /// How long it has waited for this turn to end, s; 0 where it has not ended.
+    pub waited: f32,
 }

@@ -89,19 +89,34 @@ impl Snapshot<'_> {
         others: Others<'_>,
         meter: &mut Meter,
     ) -> Option<Found> {
+        meter.part(others.part("crossing", way), |meter| self.first_crossing(ego, way, ending, others, meter))
+    }
+
+    fn first_crossing(
+        &self,
+        ego: &Ego<'_>,
+        way: &[DVec2],
+        ending: &Ending,
+        others: Others<'_>,
+        meter: &mut Meter,
+    ) -> Option<Found> {
         let stops: Vec<DVec2> = std::iter::once(ego.at).chain(way.iter().copied()).collect();
         let by_ride = |index: usize| ego.map.landing(stops[index - 1], stops[index]).is_some();
-        let is_carried = ego.map.carrier(ego.at, self.view.now).is_some();
+        let is_carried = ego.map.carrier(ego.at, ego.begin).is_some();
         let last_ride = (1..stops.len()).rev().find(|&index| by_ride(index) || is_carried && index == 1)?;
         // A ride that cannot be taken cannot be taken later or slower.
-        let mut missed = None;
-        choices().find_map(|choice| {
+        let (mut tried, mut missed) = meter.resume().unwrap_or((0, None));
+        let found = choices().skip(tried).find_map(|choice| {
+            if meter.is_over() {
+                return None;
+            }
+            tried += 1;
             let departure = (choice.departure, choice.slot);
-            if missed == Some(departure) || meter.share.is_over() {
+            if missed == Some(departure) {
                 return None;
             }
             meter.spent += 1;
-            let mut trip = Trip { path: vec![(self.view.now, ego.at)], leg: 0, choice };
+            let mut trip = Trip { path: vec![(ego.begin, ego.at)], leg: 0, choice };
             if self.take_platforms(ego, &mut trip, &stops[..=last_ride]).is_none() {
                 missed = Some(departure);
                 return None;
@@ -115,14 +130,18 @@ impl Snapshot<'_> {
                 inflation: 1.0,
                 width: 0.0,
             })
-        })
+        });
+        if meter.is_cut() {
+            meter.leave((tried, missed));
+        }
+        found
     }
 
     /// As far as the last ride goes.
     fn take_platforms(&self, ego: &Ego<'_>, trip: &mut Trip, stops: &[DVec2]) -> Option<()> {
         let map = ego.map;
         for index in 1..stops.len() {
-            let carrier = map.carrier(ego.at, self.view.now).filter(|_| index == 1);
+            let carrier = map.carrier(ego.at, ego.begin).filter(|_| index == 1);
             if let Some(platform) = carrier {
                 self.be_carried(ego, trip, &map.platforms[platform], stops[1])?;
             } else if let Some(landing) = map.landing(stops[index - 1], stops[index]) {

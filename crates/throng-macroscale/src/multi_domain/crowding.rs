@@ -1,9 +1,9 @@
-//! How dense it will be where: φ of Σ2, counted from every agent's plans. Beyond its path an agent is expected to follow its way
-//! at its preferred speed, as the paper has it.
+//! How dense it will be where: φ of Σ2, counted from every agent's plans and from where scripted bodies will be. Beyond its path an
+//! agent is expected to follow its way at its preferred speed, as the paper has it.
 
-use super::MultiDomain;
 use super::domain_map::{DomainMap, DomainMaps};
 use super::plan::{Plan, Plans};
+use super::{MultiDomain, wide};
 use crate::domain::dynamic_navmesh::Density;
 use crate::hash::FastMap;
 use crate::navmesh::Terrain;
@@ -17,12 +17,16 @@ pub(super) struct Crowding {
     version: u64,
     serials: Vec<Option<u32>>,
     classes: Vec<Counts>,
+    /// The period and the version of the movers that these were counted for.
+    moving: Option<(u32, u64)>,
 }
 
 #[derive(Debug, Default)]
 struct Counts {
     /// How many, by time and polygon.
     bodies: FastMap<(u32, u32), u32>,
+    /// The same of scripted bodies, from now on.
+    movers: FastMap<(u32, u32), u32>,
     /// Where and when an agent will be, by slot.
     keys: Vec<Vec<(u32, u32)>>,
     /// Of every polygon: its middle, and its area, m².
@@ -59,8 +63,9 @@ impl Crowding {
     ) {
         if self.version != maps.version {
             let classes = maps.iter().map(Counts::on).collect();
-            *self = Crowding { version: maps.version, serials: Vec::new(), classes };
+            *self = Crowding { version: maps.version, serials: Vec::new(), classes, moving: None };
         }
+        self.expect_movers(view, maps);
         self.serials.resize(self.serials.len().max(rows.len()), None);
         for slot in 0..self.serials.len() {
             let row = rows.get(slot).copied().filter(|&row| row != u32::MAX);
@@ -73,6 +78,26 @@ impl Crowding {
             let plan = plans.of(slot as u32);
             if self.serials[slot] != Some(plan.serial) {
                 self.publish(view, maps, params, row as usize, plan);
+            }
+        }
+    }
+
+    /// Counts where scripted bodies will be, once in a period: all of their paths may be long.
+    fn expect_movers(&mut self, view: View<'_>, maps: &DomainMaps) {
+        let moving = Some((period(view.now), view.mover_version));
+        if std::mem::replace(&mut self.moving, moving) == moving {
+            return;
+        }
+        let times = (0..=(2.0 * AHEAD / PERIOD) as u32).map(|look| f64::from(look) * PERIOD / 2.0);
+        let times: Vec<f64> = times.map(|later| (view.now / PERIOD).floor() * PERIOD + later).collect();
+        for (counts, ground) in self.classes.iter_mut().zip(maps.iter()) {
+            counts.movers.clear();
+            for script in view.scripts.iter().filter(|script| !script.carries) {
+                let place = |time: f64| (time, wide(script.state(time, view.tick).position));
+                let expected: Vec<(f64, DVec2)> = times.iter().map(|&time| place(time)).collect();
+                keys(ground, &expected)
+                    .into_iter()
+                    .for_each(|key| *counts.movers.entry(key).or_default() += 1);
             }
         }
     }
@@ -125,7 +150,7 @@ impl Crowding {
     /// The memory that it takes.
     pub fn bytes(&self) -> usize {
         let counts = |counts: &Counts| {
-            counts.bodies.capacity() * 13
+            (counts.bodies.capacity() + counts.movers.capacity()) * 13
                 + counts.keys.iter().map(|keys| 24 + keys.capacity() * 8).sum::<usize>()
         };
         self.classes.iter().map(counts).sum()
@@ -148,7 +173,8 @@ impl Counts {
     fn others(&self, key: (u32, u32), slot: u32) -> u32 {
         let all = self.bodies.get(&key).copied().unwrap_or(0);
         let is_own = || self.keys.get(slot as usize).is_some_and(|keys| keys.contains(&key));
-        all - u32::from(all > 0 && is_own())
+        let movers = self.movers.get(&key).copied().unwrap_or(0);
+        movers + all - u32::from(all > 0 && is_own())
     }
 
     fn set(&mut self, slot: usize, keys: Vec<(u32, u32)>) {

@@ -2,6 +2,7 @@
 //! said, and to be pulled taut.
 
 use super::deliberation::{Ego, Meter, Snapshot};
+use super::turn::Part;
 use super::window::{Ending, REST};
 use crate::domain::occupancy::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
@@ -37,6 +38,13 @@ pub(super) struct Others<'a> {
     /// By body.
     pub ignored: &'a [bool],
     pub new: &'a [(u32, Trajectory)],
+}
+
+impl Others<'_> {
+    /// What a part of a turn is asked for that minds them.
+    pub fn part(&self, kind: &str, line: &[DVec2]) -> Part {
+        Part::of(kind, line, 2 * self.new.len() + usize::from(self.ignored.is_empty()))
+    }
 }
 
 /// How to walk a line: at a share of the best speed, after a while (s), and as far beside it (m) where another agent would be
@@ -87,14 +95,29 @@ impl Snapshot<'_> {
         others: Others<'_>,
         meter: &mut Meter,
     ) -> Option<Found> {
+        meter.part(others.part("gaits", line), |meter| self.first_gait(ego, line, ending, others, meter))
+    }
+
+    fn first_gait(
+        &self,
+        ego: &Ego<'_>,
+        line: &[DVec2],
+        ending: &Ending,
+        others: Others<'_>,
+        meter: &mut Meter,
+    ) -> Option<Found> {
         let length = double::length(line);
-        let best = self.best_speed(ego, (self.view.now, length), ending);
+        let best = self.best_speed(ego, (ego.begin, length), ending);
         if !self.is_open(ego, line) {
             return None;
         }
-        // Where an agent is met that does as it likes best.
-        let mut met = 0.0;
-        GAITS.iter().find_map(|gait| {
+        // How many were tried, and where an agent is met that does as it likes best.
+        let (mut tried, mut met) = meter.resume().unwrap_or((0, 0.0));
+        let found = GAITS.iter().skip(tried).find_map(|gait| {
+            if meter.is_over() {
+                return None;
+            }
+            tried += 1;
             let speed = best * gait.speed;
             let is_able = speed > SLOWEST && speed <= ego.max_speed * (1.0 + 1e-6);
             let beside = if gait.aside == 0.0 { line.to_vec() } else { aside(line, gait.aside, met)? };
@@ -102,10 +125,7 @@ impl Snapshot<'_> {
             // Beside the line there may be no ground for feet.
             let is_able = is_able && (gait.aside == 0.0 || self.view.legs.is_none());
             let is_able = is_able && gait.wait < self.horizon() / 2.0;
-            if !is_able
-                || meter.share.is_over()
-                || !self.is_in_time(longer + speed * gait.wait, speed, ending)
-            {
+            if !is_able || !self.is_in_time(ego, longer + speed * gait.wait, speed, ending) {
                 return None;
             }
             // A try costs about as much as a state.
@@ -113,7 +133,7 @@ impl Snapshot<'_> {
             let (path, reaches) = self.along(ego, &beside, speed, gait.wait);
             if let Some(time) = self.meeting(ego, &path, reaches && ending.leaves, others) {
                 if gait.speed == 1.0 && gait.wait == 0.0 && gait.aside == 0.0 {
-                    met = (time - self.view.now) * speed;
+                    met = (time - ego.begin) * speed;
                 }
                 return None;
             }
@@ -124,7 +144,11 @@ impl Snapshot<'_> {
             let ratio = longer / length.max(1e-9) * (best / speed + speed / best) / 2.0;
             let inflation = (ratio + gait.wait * best / (2.0 * length.max(1e-9))) as f32;
             Some(Found { path, steps: Vec::new(), reaches, inflation, width: 0.0 })
-        })
+        });
+        if meter.is_cut() {
+            meter.leave((tried, met));
+        }
+        found
     }
 
     /// Whether a line lies on the floor but for jumps, as far as one gets within the horizon.
@@ -152,7 +176,7 @@ impl Snapshot<'_> {
     /// A line at an even speed, after a while, as far as the horizon, and whether that is all of it. Bends come at whole steps of the
     /// simulation, or bodies would cut them. A jump that has begun ends, whenever that is, and one goes on from there.
     fn along(&self, ego: &Ego<'_>, line: &[DVec2], speed: f64, wait: f64) -> (Path, bool) {
-        let (begin, tick) = (self.view.now, self.view.tick);
+        let (begin, tick) = (ego.begin, self.view.tick);
         let mut end = begin + self.horizon();
         let mut path = vec![(begin, line[0])];
         let mut time = begin + (wait / tick).round() * tick;
@@ -201,7 +225,7 @@ impl Snapshot<'_> {
         });
         let last = path.last().filter(|_| !vanishes);
         let rest = last.map(|&(begin, at)| {
-            let end = (self.view.now + self.horizon()).max(begin + REST);
+            let end = (ego.begin + self.horizon()).max(begin + REST);
             Passage { from: at, to: at, begin, end }
         });
         pieces.chain(rest).find(|passage| self.meets(ego, passage, others)).map(|passage| passage.begin)
@@ -224,8 +248,8 @@ impl Snapshot<'_> {
     }
 
     /// Whether one gets there within the window, if there is one. Arrived is who is near.
-    fn is_in_time(&self, length: f64, speed: f64, ending: &Ending) -> bool {
-        let arrival = self.view.now + (length - ending.goal_radius) / speed;
+    fn is_in_time(&self, ego: &Ego<'_>, length: f64, speed: f64, ending: &Ending) -> bool {
+        let arrival = ego.begin + (length - ending.goal_radius) / speed;
         ending.window.is_none_or(|(from, to)| arrival >= from - 1e-6 && arrival <= to + 1e-6)
     }
 

@@ -131,17 +131,17 @@ impl DomainMap {
         }
     }
 
-    /// T(Σ1): the bends of the shortest path to a row's goal, the goal last. An agent on a platform gets off where it lands next
+    /// T(Σ1): the bends of the shortest path from a time and place to a row's goal, the goal last. An agent on a platform gets off where it lands next
     /// and there is a way on.
     /// It is told where the search looked.
     pub fn way(
         &self,
         view: View<'_>,
         row: usize,
+        (begin, from): (f64, DVec2),
         mut see: impl FnMut(&mut dyn Iterator<Item = DVec2>),
     ) -> Option<Vec<DVec2>> {
-        let from = wide(view.position(row));
-        let Some(platform) = self.carrier(from, view.now) else {
+        let Some(platform) = self.carrier(from, begin) else {
             return self.way_from(view, row, from, &mut see);
         };
         let docks = self.landings.iter().filter(|landing| landing.platform == platform);

@@ -10,9 +10,10 @@
 //! and an agent that would run into them stands too (`guard.rs`).
 //!
 //! Deviations, and what the paper leaves open:
-//! - **No search outlives its step.** The paper keeps searches and mends them. Here a search begins anew whenever it is an
+//! - **No search outlives its turn.** The paper keeps searches and mends them. Here a search begins anew whenever it is an
 //!   agent's turn, in a tunnel a few metres wide and a horizon long; what stays is its result. So a checkpoint is plain data,
-//!   a resumed run goes on bit by bit, and a plan with an ε above 1 is looked for again with a smaller one.
+//!   a resumed run goes on bit by bit, and a plan with an ε above 1 is looked for again with a smaller one. A turn that a deadline
+//!   cuts goes on in the next step (`turn.rs`).
 //! - **Σ4 plans for a horizon and not to a waypoint.** A waypoint that an agent stands on makes a search run for ever; at a
 //!   horizon there is always a best place to be, if only the one that the agent stands at. What is left of the way from
 //!   there counts into the plan's cost.
@@ -33,7 +34,8 @@
 //! - **Σ3 leads around those who stand**, not around all where they are now: who walks is elsewhere when one gets there, and
 //!   Σ4 knows where.
 //! - **Σ2 is searched on events**: a new goal or map, or no way on. Densities change all the time, and a search for every
-//!   change would be one for every agent in every frame.
+//!   change would be one for every agent in every frame. An agent that has no way on takes a passage for as much longer as
+//!   it would wait for those who hold it up.
 
 mod budget;
 mod crossing;
@@ -49,6 +51,7 @@ mod reservations;
 mod sharing;
 mod stepping;
 mod tasks;
+mod turn;
 mod window;
 mod yielding;
 
@@ -66,11 +69,13 @@ use plan::{Plan, Plans};
 use reservations::Reservations;
 use sharing::Destinations;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::Instant;
 use throng_core::handover::Intents;
 use throng_core::memory::Remember;
 use throng_core::parallel;
 use throng_core::world::{Status, View};
+use turn::{Root, Turn};
 
 throng_core::params! {
     /// Plans in space and time against the published plans of all agents, over four domains from coarse to fine, within a budget for each step.
@@ -129,6 +134,10 @@ struct Known {
     destinations: Destinations,
     /// By slot, where an agent is in the columns.
     rows: Vec<u32>,
+    /// Turns that the clock has cut, by slot.
+    turns: BTreeMap<u32, Turn>,
+    /// Since when agents have been waiting for their turns to end, s, by slot. For figures only.
+    waiting: BTreeMap<u32, f64>,
 }
 
 /// A step at work.
@@ -216,7 +225,8 @@ impl Tasks for MultiDomainPlanner {
         let mut known = self.known.lock();
         let session = Session::new(view, &self.params, &self.plans, &mut known);
         let plan = self.plans.of(view.agents.slot[row]);
-        let share = Frame::uncounted(&self.params).share_out(std::iter::once(plan.failures), &self.params)[0];
+        let share =
+            Frame::uncounted(&self.params).share_out(std::iter::once(plan.failures), &self.params, false)[0];
         let seen = Snapshot::new(view, &session).seen(row, share);
         tasks::explain(&self.params, view, (row, plan), seen)
     }
@@ -301,22 +311,89 @@ impl<'a> Session<'a> {
     fn deliberate(&mut self, view: View<'_>, mut frame: Frame, serviced: &mut Vec<TaskRecord>) {
         serviced.clear();
         let mut waiting = self.requests(view);
+        self.note_waiting(view, &waiting);
+        if frame.has_deadline() {
+            self.oldest_turns_first(&mut waiting);
+        }
         waiting.reverse();
         while !waiting.is_empty() && !frame.is_spent() {
-            let batch = waiting.split_off(waiting.len() - tasks::batch(view, &waiting));
-            let shares = frame.share_out(batch.iter().rev().map(|request| request.failures), self.params);
-            let snapshot = Snapshot::new(view, self);
+            let most = if frame.has_deadline() { parallel::threads() } else { tasks::BATCH };
+            let batch = waiting.split_off(waiting.len() - tasks::batch(view, &waiting, most));
+            let failures = batch.iter().rev().map(|request| request.failures);
+            let shares = frame.share_out(failures, self.params, !waiting.is_empty());
             let work: Vec<_> = batch.iter().rev().zip(shares).collect();
-            let proposals = parallel::map(1, work.len(), &|i| snapshot.serve(work[i].0, work[i].1));
-            for proposal in proposals {
+            let turns: Vec<_> = work.iter().map(|item| Mutex::new(self.turn(view, item.0))).collect();
+            let snapshot = Snapshot::new(view, self);
+            let proposals = parallel::map(1, work.len(), &|i| {
+                let turn = std::mem::take(&mut *turns[i].lock().unwrap_or_else(|broken| broken.into_inner()));
+                snapshot.serve(work[i].0, work[i].1, turn)
+            });
+            for mut proposal in proposals {
                 frame.spend(proposal.spent);
-                serviced.push(proposal.served);
-                if !self.accept(view, &proposal) && frame.may_try_again() {
+                if let Some(turn) = proposal.turn.take() {
+                    self.known.turns.insert(proposal.request.slot, turn);
+                    // Where nobody else has anything to do it goes on in this step.
+                    waiting.insert(0, proposal.request);
+                } else if self.accept(view, &proposal) {
+                    let since = self.known.waiting.remove(&proposal.request.slot);
+                    proposal.served.waited = since.map_or(0.0, |since| (view.now - since) as f32);
+                } else if frame.may_try_again() {
                     // Another agent of the same batch was first: next round.
                     waiting.push(proposal.request);
                 }
+                serviced.push(proposal.served);
             }
         }
+    }
+
+    /// Notes who has begun to wait for its turn, and who does not any more. Turns of others are dropped: nothing asks for
+    /// them.
+    fn note_waiting(&mut self, view: View<'_>, requests: &[tasks::PlanRequest]) {
+        let Known { turns, waiting, .. } = &mut *self.known;
+        let before = std::mem::take(waiting);
+        let since = |slot: u32| before.get(&slot).copied().unwrap_or(view.now);
+        waiting.extend(requests.iter().map(|request| (request.slot, since(request.slot))));
+        turns.retain(|slot, _| waiting.contains_key(slot));
+    }
+
+    /// Lets those go on first whose turns began first, one for each thread: they are the next to be done.
+    fn oldest_turns_first(&self, waiting: &mut [tasks::PlanRequest]) {
+        let began = |request: &tasks::PlanRequest| {
+            let root = self.known.turns.get(&request.slot).and_then(|turn| turn.root);
+            root.map_or(f64::INFINITY, |root| root.begun)
+        };
+        for first in 0..parallel::threads().min(waiting.len()) {
+            let oldest =
+                (first..waiting.len()).min_by(|&a, &b| began(&waiting[a]).total_cmp(&began(&waiting[b])));
+            match oldest.filter(|&oldest| began(&waiting[oldest]) < f64::INFINITY) {
+                Some(oldest) => waiting[first..=oldest].rotate_right(1),
+                None => break,
+            }
+        }
+    }
+
+    /// The turn that an agent has begun, or another one from where it will be by then: twice as far ahead where the last one
+    /// took too long or found nothing.
+    fn turn(&mut self, view: View<'_>, request: &tasks::PlanRequest) -> Turn {
+        if self.params.deadline == 0.0 {
+            return Turn::default();
+        }
+        let begun = self.known.turns.remove(&request.slot);
+        let snapshot = Snapshot::new(view, self);
+        let known = begun.as_ref().and_then(|turn| turn.root);
+        let is_current = |root: &Root| {
+            let is_same = |now: Root| now.is_as(root);
+            root.time > view.now + view.tick / 2.0
+                && snapshot.root(request.row, root.time).is_some_and(is_same)
+        };
+        if known.is_some_and(|root| is_current(&root)) {
+            return begun.unwrap_or_default();
+        }
+        let first = snapshot.step();
+        let late = known.map_or(0.0, |root| 2.0 * root.lead());
+        let tried = first * f64::from(1 << request.failures.min(8));
+        let lead = tried.max(late).min((snapshot.horizon() / 4.0).max(first));
+        Turn::from(snapshot.root(request.row, view.now + lead))
     }
 
     /// Publishes what was proposed, unless it meets what was published since.
@@ -331,7 +408,9 @@ impl<'a> Session<'a> {
             let others: Vec<u32> =
                 proposal.plans.iter().map(|(other, _)| *other).filter(|other| other != slot).collect();
             let is_known = plan.path == self.plan(*slot).path;
-            !plan.valid || is_known || snapshot.still_holds(*slot, plan, &others)
+            let holds = || snapshot.still_holds(*slot, plan, &others);
+            let took_steps = self.params.deadline > 0.0 && view.legs.is_none();
+            !plan.valid || is_known || holds() && (!took_steps || snapshot.can_walk(*slot, plan))
         });
         if is_free {
             for (slot, plan) in &proposal.plans {

@@ -210,13 +210,14 @@ impl Snapshot<'_> {
     /// it let it out first.
     pub fn stay(&self, ego: &Ego<'_>, old: &Plan, meter: &mut Meter) -> Vec<(u32, Plan)> {
         let kept = self.kept(ego, ego.at);
-        let from = (self.view.now, ego.at);
+        let from = (ego.begin, ego.at);
         let mut leave = |ignored: &[bool]| self.leave(ego, from, &kept, Others { ignored, new: &[] }, meter);
-        if let Some(path) = leave(&[]) {
+        if let Some(path) = leave(&[]).map(|path| ego.from_now(path)) {
             return vec![(ego.slot, self.with(old, Found { path, ..Found::default() }))];
         }
         let walking = self.marked(&self.walking(ego));
         let let_out = leave(&walking).and_then(|path| {
+            let path = ego.from_now(path);
             let plan = self.with(old, Found { path, ..Found::default() });
             self.with_room_made(ego, plan, true, &walking, meter)
         });
@@ -230,8 +231,10 @@ impl Snapshot<'_> {
             let plan = self.plan(agents.slot[row]);
             let is_on_floor = !self.maps.is_in_flight(self.view, row, plan);
             let gets_there = plan.valid && plan.reaches;
-            row != ego.row && agents.status[row] == Status::Walking && is_on_floor && !gets_there
+            agents.status[row] == Status::Walking && is_on_floor && !gets_there
         };
-        (0..agents.len()).filter(walks).collect()
+        let mut rows = self.rows_within_reach(ego);
+        rows.retain(walks);
+        rows
     }
 }

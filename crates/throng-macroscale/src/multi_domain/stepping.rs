@@ -152,10 +152,10 @@ impl Snapshot<'_> {
         let mut search = Guided::new(settings, Aim::Ends, &[domain.root()], tunnel).with_patience(PATIENCE);
         let forward = Reversed(domain);
         loop {
-            let slice = meter.share.slice(meter.spent);
+            let slice = meter.slice();
             let before = search.effort().expansions;
             let status = search.improve(&forward, Budget::expansions(slice));
-            meter.spent += search.effort().expansions - before;
+            meter.searched(search.effort().expansions - before);
             if slice == 0 || !matches!(status, Status::OutOfBudget { .. }) {
                 break;
             }

@@ -86,7 +86,7 @@ const MOST_RETRY: f64 = 2.0;
 const ABREAST: f64 = 0.1;
 /// Plans that are made at a time, on as many threads as there are: not more, because those of one batch do not know of one
 /// another and the later ones may have to be made again. Fixed, so that no result depends on the number of threads.
-const BATCH: usize = 8;
+pub(super) const BATCH: usize = 8;
 /// An agent that is as near to another without a plan waits for it, m.
 const CLOSE: f32 = 3.0;
 
@@ -98,7 +98,11 @@ impl Session<'_> {
         let mut requests: Vec<PlanRequest> =
             (0..view.agents.len()).filter_map(|row| self.request(view, row)).collect();
         requests.sort_by(|a, b| {
-            let rest = || a.priority.total_cmp(&b.priority).then(a.due.total_cmp(&b.due));
+            // A deadline may leave most of them for later frames: then those come first who need little, or a few that find nothing
+            // would try again and again.
+            let is_hard = |request: &PlanRequest| self.params.deadline > 0.0 && request.failures > 0;
+            let turn = || is_hard(a).cmp(&is_hard(b));
+            let rest = || a.priority.total_cmp(&b.priority).then_with(turn).then(a.due.total_cmp(&b.due));
             let order = a.event.cmp(&b.event).then_with(rest);
             let nearest = a.left.total_cmp(&b.left).then(b.ahead.total_cmp(&a.ahead));
             order.then(nearest).then(a.id.cmp(&b.id))
@@ -141,11 +145,11 @@ impl Session<'_> {
 
 /// How many of those who wait, from the end, think at the same time. An agent that is close to another without a plan would
 /// take it for one that stands, and go around it.
-pub(super) fn batch(view: View<'_>, waiting: &[PlanRequest]) -> usize {
+pub(super) fn batch(view: View<'_>, waiting: &[PlanRequest], most: usize) -> usize {
     let is_close = |a: &PlanRequest, b: &PlanRequest| {
         b.event == Event::Invalid && view.position(a.row).distance(view.position(b.row)) < CLOSE
     };
-    let next = || waiting.iter().rev().take(BATCH);
+    let next = || waiting.iter().rev().take(most);
     next()
         .enumerate()
         .position(|(n, request)| next().take(n).any(|first| is_close(request, first)))

@@ -7,6 +7,7 @@ use super::direct::{Found, Others, Path};
 use super::plan::Plan;
 use super::sharing::Kept;
 use super::tasks::{Task, left};
+use super::turn::Part;
 use super::window::{Ending, REST};
 use crate::domain::grid::Grid;
 use crate::domain::occupancy::{Passage, Trajectory};
@@ -30,7 +31,7 @@ const CELLS_OF_AN_EXPANSION: u64 = 8;
 /// Cells of a way around those who stand.
 const MOST_STEPS: u64 = 4_000;
 /// As far ahead those who stand are gone around, m; the first that is not among them.
-const AHEAD: [f64; 3] = [12.0, 20.0, 32.0];
+pub(super) const AHEAD: [f64; 3] = [12.0, 20.0, 32.0];
 
 impl Snapshot<'_> {
     /// T(Σ3): a way with its beginning, led around those who stand on it.
@@ -59,7 +60,9 @@ impl Snapshot<'_> {
             let plan = self.plan(view.agents.slot[row]);
             row != ego.row && plan.end() <= view.now + 1.0
         };
-        let standing: Vec<(DVec2, f64)> = (0..view.agents.len())
+        let near = self.rows_near(ego.at, ahead);
+        let standing: Vec<(DVec2, f64)> = near
+            .into_iter()
             .filter(|&row| super::wide(view.position(row)).distance(ego.at) < ahead && stands(row))
             .map(|row| (super::wide(view.position(row)), f64::from(view.agents.radius[row]) + ego.radius))
             .chain(self.parked(ego))
@@ -94,10 +97,16 @@ impl Snapshot<'_> {
         let ends = [ego.at, to].map(|end| grid.nearest(end, 6.0 * grid.side()));
         let [Some(start), Some(goal)] = ends else { return None };
         let settings = Settings { inflation: 1.2, ..Settings::default() };
-        let mut search = AnytimeDynamicAstar::new(settings, Aim::At(start), &[goal]);
-        improve(&mut search, &domain, MOST_STEPS, meter.share);
+        let mut search =
+            meter.resume().unwrap_or_else(|| AnytimeDynamicAstar::new(settings, Aim::At(start), &[goal]));
+        let before = search.effort().expansions;
+        improve(&mut search, &domain, MOST_STEPS - before.min(MOST_STEPS), meter);
         meter.see(Task::Grid, search.visited().map(|(cell, _)| grid.place(cell)));
-        meter.spent += search.effort().expansions / CELLS_OF_AN_EXPANSION;
+        meter.spent += (search.effort().expansions - before) / CELLS_OF_AN_EXPANSION;
+        if meter.is_cut() {
+            meter.leave(search);
+            return None;
+        }
         let mut cells = Vec::new();
         search.path(&domain, &mut cells)?;
         let places: Vec<DVec2> = cells.iter().map(|&cell| grid.place(cell)).collect();
@@ -134,8 +143,8 @@ impl Snapshot<'_> {
         meter: &mut Meter,
     ) -> Option<Vec<(u32, Plan)>> {
         let to_left = left(self.view, ego.row, plan);
-        let rows = (0..self.view.agents.len()).filter(|&row| row != ego.row);
-        let rows: Vec<usize> = rows.filter(|&row| self.gives_way(row, ego, to_left)).collect();
+        let mut rows = self.rows_within_reach(ego);
+        rows.retain(|&row| self.gives_way(row, ego, to_left));
         let yielding = self.marked(&rows);
         let straight: Vec<DVec2> = std::iter::once(ego.at).chain(plan.way.iter().copied()).collect();
         let others = Others { ignored: &yielding, new: &[] };
@@ -144,6 +153,7 @@ impl Snapshot<'_> {
             found.or_else(|| self.search(ego, &straight, ending, self.params.inflation, others, meter))
         };
         let found = self.visit(ego, ending, others, meter, through)?;
+        let found = Found { path: ego.from_now(found.path), ..found };
         let stays = !(ending.leaves && found.reaches);
         self.with_room_made(ego, self.with(plan, found), stays, &yielding, meter)
     }
@@ -170,8 +180,12 @@ impl Snapshot<'_> {
                 if new.len() > MOST_ASKED {
                     return None;
                 }
-                let other = self.ego(row)?;
-                let path = self.asked_aside(&other, yielding, &new, meter)?;
+                let other = self.ego_at(row, ego.begin)?;
+                // A turn that goes on after a cut relies on what the other did when it was asked.
+                if meter.part(Part::of("asked", &[], slot as usize), |_| other.at) != other.at {
+                    return None;
+                }
+                let path = other.from_now(self.asked_aside(&other, yielding, &new, meter)?);
                 new.push((body, self.reservation(&other, path.clone(), true)));
                 plans.push((slot, self.with(self.plan(slot), Found { path, ..Found::default() })));
             }
@@ -189,7 +203,7 @@ impl Snapshot<'_> {
         meter: &mut Meter,
     ) -> Option<Path> {
         let mut refuge = |ignored: &[bool]| {
-            let from = (self.view.now, ego.at);
+            let from = (ego.begin, ego.at);
             self.refuge(ego, from, Others { ignored, new }, &Kept::default(), meter)
         };
         refuge(&[]).or_else(|| refuge(yielding))
@@ -265,66 +279,112 @@ impl Snapshot<'_> {
     pub fn refuge(
         &self,
         ego: &Ego<'_>,
-        (begin, from): (f64, DVec2),
+        from: (f64, DVec2),
         others: Others<'_>,
         kept: &Kept,
         meter: &mut Meter,
     ) -> Option<Path> {
         let grid = ego.map.grid.as_ref()?;
+        meter.part(others.part("refuge", &[from.1, DVec2::splat(from.0)]), |meter| {
+            let fugitive = Fugitive { snapshot: self, ego, from, others, grid };
+            let mut flight = meter.resume().or_else(|| fugitive.set_out())?;
+            let before = flight.looked;
+            let refuge = fugitive.flee(&mut flight, kept, meter);
+            meter.spent += (flight.looked - before) / CELLS_OF_AN_EXPANSION;
+            if meter.is_cut() {
+                meter.leave(flight);
+            }
+            refuge
+        })
+    }
+}
+
+/// An agent that looks for a place to let others by.
+struct Fugitive<'a> {
+    snapshot: &'a Snapshot<'a>,
+    ego: &'a Ego<'a>,
+    from: (f64, DVec2),
+    others: Others<'a>,
+    grid: &'a Grid,
+}
+
+/// How far it has looked. Times are whole steps of the simulation: integers compare without ties by rounding.
+#[derive(Default)]
+struct Flight {
+    /// When one gets to a cell at best, and from which.
+    reached: FastMap<u32, (u64, u32)>,
+    open: BinaryHeap<Reverse<(u64, u32)>>,
+    looked: u64,
+}
+
+impl Flight {
+    fn reach(&mut self, cell: u32, step: u64, from: u32) {
+        self.reached.insert(cell, (step, from));
+        self.open.push(Reverse((step, cell)));
+    }
+}
+
+impl Fugitive<'_> {
+    fn time(&self, step: u64) -> f64 {
+        self.from.0 + step as f64 * self.snapshot.view.tick
+    }
+
+    /// When one has gone as far who begins at a step.
+    fn later(&self, step: u64, length: f64) -> u64 {
+        let speed = self.ego.preferred.max(0.05);
+        step + (length / speed / self.snapshot.view.tick - 1e-6).ceil().max(1.0) as u64
+    }
+
+    fn passes(&self, from: DVec2, to: DVec2, begin: f64, end: f64) -> bool {
+        !self.snapshot.meets(self.ego, &Passage { from, to, begin, end }, self.others)
+    }
+
+    /// The cells that it can go to first.
+    fn set_out(&self) -> Option<Flight> {
+        let (begin, from) = self.from;
+        let grid = self.grid;
         let start = grid.nearest(from, 4.0 * grid.side())?;
-        let speed = ego.preferred.max(0.05);
-        let tick = self.view.tick;
-        let later = |time: f64, length: f64| {
-            begin + ((time - begin + length / speed) / tick - 1e-6).ceil().max(1.0) * tick
-        };
-        let passes = |from: DVec2, to: DVec2, begin: f64, end: f64| {
-            !self.meets(ego, &Passage { from, to, begin, end }, others)
-        };
-        let first = |cell: u32| later(begin, from.distance(grid.place(cell)));
-        let can_begin = |cell: u32| passes(from, grid.place(cell), begin, first(cell));
-        // Time in whole steps: integers compare without ties by rounding.
-        let steps = |time: f64| ((time - begin) / tick).round() as u64;
-        let mut reached: FastMap<u32, (u64, u32)> = FastMap::default();
-        let mut open = BinaryHeap::new();
+        let first = |cell: u32| self.later(0, from.distance(grid.place(cell)));
+        let can_begin = |cell: u32| self.passes(from, grid.place(cell), begin, self.time(first(cell)));
         let mut edges = Vec::new();
         if can_begin(start) {
             edges.push((start, 0.0));
         } else {
             // The middle of its cell may be nearer to an agent that it touches.
             grid.successors(start, &mut edges);
-            edges.retain(|edge| ego.map.sees(from, grid.place(edge.0)) && can_begin(edge.0));
+            edges.retain(|edge| self.ego.map.sees(from, grid.place(edge.0)) && can_begin(edge.0));
         }
-        for &(cell, _) in &edges {
-            reached.insert(cell, (steps(first(cell)), cell));
-            open.push(Reverse((steps(first(cell)), cell)));
-        }
-        let mut looked = 0;
-        while let Some(Reverse((step, cell))) = open.pop() {
-            if reached.get(&cell).is_none_or(|&(best, _)| best < step) {
+        let mut flight = Flight::default();
+        edges.iter().for_each(|&(cell, _)| flight.reach(cell, first(cell), cell));
+        Some(flight)
+    }
+
+    fn flee(&self, flight: &mut Flight, kept: &Kept, meter: &mut Meter) -> Option<Path> {
+        let mut edges = Vec::new();
+        let until = |time: f64| (self.ego.begin + self.snapshot.horizon()).max(time + REST);
+        while flight.looked <= MOST_CELLS {
+            if flight.looked % CELLS_BETWEEN_LOOKS == 0 && meter.is_over() {
+                return None;
+            }
+            let Reverse((step, cell)) = flight.open.pop()?;
+            if flight.reached.get(&cell).is_none_or(|&(best, _)| best < step) {
                 continue;
             }
-            looked += 1;
-            let (time, at) = (begin + step as f64 * tick, grid.place(cell));
-            let until = (self.view.now + self.horizon()).max(time + REST);
-            if kept.is_free(at) && passes(at, at, time, until) {
-                meter.spent += looked / CELLS_OF_AN_EXPANSION;
-                return Some(trace(grid, &reached, cell, |step| begin + step as f64 * tick, (begin, from)));
-            }
-            if looked > MOST_CELLS || looked % CELLS_BETWEEN_LOOKS == 0 && meter.share.is_over() {
-                break;
+            flight.looked += 1;
+            let (time, at) = (self.time(step), self.grid.place(cell));
+            if kept.is_free(at) && self.passes(at, at, time, until(time)) {
+                return Some(trace(self.grid, &flight.reached, cell, |step| self.time(step), self.from));
             }
             edges.clear();
-            grid.successors(cell, &mut edges);
+            self.grid.successors(cell, &mut edges);
             for &(next, length) in &edges {
-                let arrival = later(time, length.into());
-                let sooner = reached.get(&next).is_none_or(|&(best, _)| steps(arrival) < best);
-                if sooner && passes(at, grid.place(next), time, arrival) {
-                    reached.insert(next, (steps(arrival), cell));
-                    open.push(Reverse((steps(arrival), next)));
+                let arrival = self.later(step, length.into());
+                let sooner = flight.reached.get(&next).is_none_or(|&(best, _)| arrival < best);
+                if sooner && self.passes(at, self.grid.place(next), time, self.time(arrival)) {
+                    flight.reach(next, arrival, cell);
                 }
             }
         }
-        meter.spent += looked / CELLS_OF_AN_EXPANSION;
         None
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn turn_between(from: u8, to: u8) -> i8 {
 }
 
 /// The unit vector of a heading, from square roots only, so that all machines agree on every bit.
-pub(in crate::domain) fn direction(heading: u8) -> DVec2 {
+pub(crate) fn direction(heading: u8) -> DVec2 {
     let root = 2.0_f64.sqrt();
     let (wide, narrow) = ((2.0 + root).sqrt() / 2.0, (2.0 - root).sqrt() / 2.0);
     let quarter = [(1.0, 0.0), (wide, narrow), (root / 2.0, root / 2.0), (narrow, wide)];
