@@ -9,7 +9,7 @@
 //!   same way for the same other one.
 //! - **A stop is passed near it**, and not left out as soon as the next one is in sight: in open space a bend is there
 //!   because of a crowd, and the next stop may well be seen through it.
-//! - **A body that leaves no room in a passage** and is scripted, or stands, closes it ([`crate::closures`]): a polygon is larger than a
+//! - **A body that leaves no room in a passage** and is scripted, or stands, closes it (`closures.rs`): a polygon is larger than a
 //!   body, and its density says nothing of whether it can be passed.
 //! - On an open plane there is no mesh, and all go straight.
 

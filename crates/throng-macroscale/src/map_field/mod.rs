@@ -17,7 +17,7 @@
 //!   obstacle, and a cost for all agents would send all by another path.
 //! - **Bodies that stand or are scripted**: the paper's field counts agents, and obstacles are static. A cart that leaves no room
 //!   beside it closes a passage for everybody, whatever they prefer, and so does an agent that stands where two do not fit
-//!   ([`crate::closures`]). Who finds its way closed looks for another one, and walks up to the body where there is none.
+//!   (`closures.rs`). Who finds its way closed looks for another one, and walks up to the body where there is none.
 //! - **Knowledge**: see `individuals`. The paper has leaders register in the map field; they are found by the neighbour index,
 //!   which has them anyway. Only one who wants to about the same place is a leader. Following is remembered for a moment,
 //!   so that one who goes around a corner is followed to where it was seen last.
