@@ -1,9 +1,11 @@
 //! # Headway: how fast a dense crowd lets an agent walk, and which way
 //! Beyond the papers, and for all local models alike. VO, RVO, HRVO and ORCA see relative velocities: they follow at any distance,
-//! so that their speed does not fall with density, and where all stand no velocity is left to avoid. What they lack are three
+//! so that their speed does not fall with density, and where all stand no velocity is left to avoid. What they lack are four
 //! quantities, which `docs/dense-crowds.md` derives and holds against recorded crowds:
 //!
-//! - **The free distance ahead.** An agent walks no faster than covers the gap to the next body in its way in `time_gap`
+//! - **Being held up.** An agent remembers which part of its speed it has lost over the last `trust` seconds, and agents see that of
+//!   others. Who was held up for half a second is in a queue, or in a jam. Outside of those a model's choice stands, bit by bit.
+//! - **The free distance ahead.** In a queue an agent walks no faster than covers the gap to the next body in its way in `time_gap`
 //!   (Tordeux, Chraibi, Seyfried 2015; Moussaïd, Helbing, Theraulaz 2011).
 //! - **Precedence.** Of two bodies in each other's way the one that has the other less ahead goes first, and is not slowed by it.
 //!   So one of two wedged in a door gets through. Those who go another way are pressed past at up to `squeeze`.
@@ -11,10 +13,8 @@
 //!   what they do. The heading is the one with the most progress before a body is met (Moussaïd et al.): so lanes form.
 //!   An agent that waits for longer than `trust` expects the queue to stay as it is, and looks for a way around.
 //!
-//! An agent held up by others who want past it turns right, at most a quarter, and those who wait behind it do so too: a jam in
-//! the open becomes a roundabout. Where all want the same, or the same place, none turns.
-//!
-//! An agent with nothing in its way within the time gap, whose model lets it make half its way at least, is not changed in a bit.
+//! An agent held up by others who want past it, and are held up themselves, turns right, at most a quarter, and those who wait behind
+//! it do so too: a jam in the open becomes a roundabout. Where all want the same, or the same place, none turns.
 
 use crate::around::{Around, Ego, MAX_OTHERS};
 use crate::stage::Scene;
@@ -39,7 +39,7 @@ throng_core::params! {
         squeeze: f32 = 0.6, "m/s", Limit::from(0.0).up_to(10.0);
         /// What a change of velocity costs.
         turning: f32 = 0.3, "s", Limit::from(0.0).up_to(10.0);
-        /// For how long it waits in a queue before it looks for a way around.
+        /// For how long it waits in a queue before it looks for a way around, and how long it remembers to have been held up.
         trust: f32 = 5.0, "s", Limit::above(0.0).up_to(1000.0);
         /// How long it takes to begin to turn from those who want past it.
         memory: f32 = 0.5, "s", Limit::above(0.0).up_to(1000.0);
@@ -47,18 +47,25 @@ throng_core::params! {
 }
 
 /// What an agent remembers of being held up.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeldUp {
-    /// How long it has not got what it wants: 0 not at all, 1 for good.
+    /// The part of its speed that it has lost, averaged over the time that it trusts: 0 nothing, 1 has stood for good.
     pub waited: f32,
-    /// How long others who want past it have kept it from that, likewise; negative while it sets off.
+    /// How long others who want past it have kept it from its way: 0 not at all, 1 for good.
     pub opposed: f32,
 }
 
-impl Default for HeldUp {
-    /// Of an agent that sets off: to be slow at first is not to be held up.
-    fn default() -> HeldUp {
-        HeldUp { waited: 0.0, opposed: -0.5 }
+impl HeldUp {
+    /// How much it is in a queue or in a jam. To veer for another, or to let one pass, takes less time.
+    #[inline(always)]
+    fn queued(self) -> f32 {
+        ((self.waited - BRIEF) / (QUEUED - BRIEF)).clamp(0.0, 1.0)
+    }
+
+    /// How much it expects a queue to move: no longer once it has lost more than half of the time.
+    #[inline(always)]
+    fn trust(self) -> f32 {
+        (2.0 * (1.0 - self.waited)).min(1.0)
     }
 }
 
@@ -74,9 +81,17 @@ impl Remembered for HeldUp {
     }
 }
 
-/// The part of the wanted speed that may be missing before an agent turns.
+/// The part of the wanted speed that may be missing before an agent is held up.
 const TOLERANCE: f32 = 0.1;
-/// How soon one that has arrived makes way at full speed: when another has waited for this part of `trust`.
+/// The part of the time that it trusts that an agent must have lost to be in a queue: to be stopped for half a second, by default.
+const BRIEF: f32 = 0.1;
+/// The part from which on it is wholly in it.
+const QUEUED: f32 = 0.15;
+/// The cosine of the angle up to which two go the same way, and one follows the other.
+const SAME_WAY: f32 = 0.9;
+/// What is forgotten at once.
+const FORGOTTEN: f32 = 1e-3;
+/// How soon one that stands on another's goal makes way at full speed: when that has lost this part of the time that it trusts.
 const HURRY: f32 = 4.0;
 /// How long an agent goes on turning that is no longer opposed, s.
 const CALM: f32 = 5.0;
@@ -105,69 +120,66 @@ pub(crate) enum Ask {
     /// A choice for this preferred velocity.
     For(Vec2),
     /// A choice that is weighed against what the crowd allows.
-    Opinion,
+    Opinion(Want),
 }
 
 /// What the agent wants now: where to, and how fast.
 #[derive(Clone, Copy)]
-struct Want {
+pub(crate) struct Want {
     along: Vec2,
     speed: f32,
 }
 
 impl Headway {
-    /// Turns what the agent wants where others want past it, and updates what it remembers. An agent that gets on costs next to
-    /// nothing here.
+    /// What an agent wants, where it wants to move at all; and updates what it remembers of being held up. One that gets on costs next
+    /// to nothing here.
     #[inline(always)]
-    pub(crate) fn turn<S: Simd>(
+    pub(crate) fn want(
         &self,
-        simd: S,
         scene: Scene<'_>,
         around: &Around,
         ego: &mut Ego,
         held_up: &mut HeldUp,
-    ) {
-        let wanted = ego.preferred.length_squared();
-        let missing = wanted - ego.velocity.dot(ego.preferred);
-        let is_calm = held_up.waited == 0.0 && held_up.opposed <= TOLERANCE;
-        let bits = in_the_way(simd, around, ego.preferred);
-        if is_calm && missing <= TOLERANCE * wanted && bits.stand == 0 {
-            held_up.opposed -= held_up.opposed * (ego.dt / CALM).min(1.0);
-            return;
+    ) -> Option<Want> {
+        let want = want(ego, around);
+        // One that has arrived has what it wants, and is not held up.
+        let Some(walks) = want.filter(|_| scene.view.agents.status[ego.row] == Status::Walking) else {
+            *held_up = HeldUp::default();
+            return want;
+        };
+        let before = *held_up;
+        if before.queued() <= 0.0 && before.opposed <= 0.0 {
+            held_up.waited = towards(before.waited, lag(ego, walks.along, walks.speed), ego.dt / self.trust);
+            return want;
         }
-        if let Some(want) = want(ego) {
-            self.turn_held_up(scene, around, ego, want, bits, held_up);
+        let corner = if scene.planned { walks } else { around_corner(scene, ego, walks, before.queued()) };
+        // Who walks around others at a corner gets on.
+        let lag = lag(ego, walks.along, walks.speed).min(lag(ego, corner.along, walks.speed));
+        held_up.waited = towards(before.waited, lag, ego.dt / self.trust);
+        held_up.opposed = self.opposed(scene, around, ego, walks, before);
+        if scene.planned {
+            return want;
         }
+        let aside = turn_aside(around, ego, corner, *held_up);
+        if aside.along != walks.along {
+            ego.preferred = aside.along * aside.speed;
+        }
+        Some(aside)
     }
 
     #[inline(never)]
-    fn turn_held_up(
-        &self,
-        scene: Scene<'_>,
-        around: &Around,
-        ego: &mut Ego,
-        want: Want,
-        bits: Bits,
-        held_up: &mut HeldUp,
-    ) {
-        let lag = |along: Vec2| (1.0 - ego.velocity.dot(along) / want.speed).clamp(0.0, 1.0);
-        let towards = |from: f32, to: f32, time: f32| from + (to - from) * (ego.dt / time).min(1.0);
-        let straight = lag(want.along);
-        let time = if straight > held_up.waited { self.trust } else { ego.dt.max(1.0) };
-        held_up.waited = if straight <= TOLERANCE { 0.0 } else { towards(held_up.waited, straight, time) };
-        let before = held_up.opposed;
-        let room = room_to_turn(around, ego, want.along, before);
-        let missing = lag(turned(want.along, before * room));
-        let opposed = opposition(scene, around, ego, want, bits, missing > before.max(TOLERANCE));
-        held_up.opposed = towards(before, opposed, if opposed > before { self.memory } else { CALM });
-        if scene.view.agents.status[ego.row] == Status::Walking && !scene.planned {
-            ego.preferred = turned(want.along, held_up.opposed * room) * want.speed;
-        }
+    fn opposed(&self, scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, before: HeldUp) -> f32 {
+        let room = room_to_turn(around, ego, want.along, before.opposed);
+        let heading = turned(want.along, before.opposed * room);
+        let is_held = before.queued() > 0.0 && lag(ego, heading, want.speed) > before.opposed;
+        let opposed = if is_held { opposition(scene, around, ego, want) } else { 0.0 };
+        let time = if opposed > before.opposed { self.memory } else { CALM };
+        towards(before.opposed, opposed, ego.dt / time)
     }
 
     /// What an agent asks its model for.
     #[inline(always)]
-    pub(crate) fn ask(&self, scene: Scene<'_>, ego: &Ego, around: &Around) -> Ask {
+    pub(crate) fn ask(&self, scene: Scene<'_>, ego: &Ego, around: &Around, want: Option<Want>) -> Ask {
         if !self.on || around.others.len == 0 {
             return Ask::For(ego.preferred);
         }
@@ -181,14 +193,18 @@ impl Headway {
             return takes(Vec2::ZERO);
         }
         if status == Status::Arrived
-            && let Some(aside) = self.step_aside(scene, around)
+            && let Some(aside) = self.step_aside(scene, ego.position, around)
         {
             return takes(aside * scene.view.agents.preferred_speed[ego.row]);
         }
-        if scene.planned || has_movers(scene, around) { Ask::For(ego.preferred) } else { Ask::Opinion }
+        match want {
+            Some(want) if !scene.planned && !has_movers(scene, around) => Ask::Opinion(want),
+            _ => Ask::For(ego.preferred),
+        }
     }
 
-    /// What is made of an opinion: nothing else where it keeps the time gap and lets the agent make half of its way.
+    /// What is made of an opinion: nothing else where no queue and no jam is in its way. An agent that has stood for long no longer
+    /// trusts its model either.
     #[inline(always)]
     pub(crate) fn weigh<S: Simd>(
         &self,
@@ -196,50 +212,62 @@ impl Headway {
         scene: Scene<'_>,
         ego: &Ego,
         around: &Around,
+        want: Want,
         held_up: HeldUp,
         chosen: Vec2,
     ) -> Vec2 {
-        let Some(want) = want(ego) else { return chosen };
-        let lost = 1.0 - 2.0 * chosen.dot(want.along) / want.speed;
+        let lost = (1.0 - 2.0 * chosen.dot(want.along) / want.speed).min(1.0);
         let way = if lost > 0.0 { want.along * want.speed } else { chosen };
-        let part = if self.is_closed(simd, around, way) { 1.0 } else { lost.min(1.0) };
+        let closed = self.closed(simd, around, way);
+        let doubted = lost * (1.0 - held_up.trust());
+        if closed == 0 && doubted <= 0.0 {
+            return chosen;
+        }
+        let doubted =
+            if doubted > 0.0 && self.has_far_to_go(scene, ego, want, held_up) { doubted } else { 0.0 };
+        let part = doubted.max(jam(scene, around, ego, way, held_up.queued(), closed));
         if part <= 0.0 {
             return chosen;
         }
-        let velocity = self.dense_velocity(simd, scene, ego, around, want, held_up);
-        chosen + (velocity - chosen) * part
+        chosen + (self.dense_velocity(simd, scene, ego, around, want, held_up) - chosen) * part
     }
 
-    /// Whether a body is in the way of a velocity within the time gap, see [`Expected::gap`]. Without a root: every agent asks in
-    /// every step.
+    /// Whether an agent has further to go than it has lost: else it is as good as there, and lets others pass.
+    #[inline(never)]
+    fn has_far_to_go(&self, scene: Scene<'_>, ego: &Ego, want: Want, held_up: HeldUp) -> bool {
+        let left = scene.view.towards(ego.position, scene.view.goal(ego.row)).length();
+        left > held_up.waited * self.trust * want.speed
+    }
+
+    /// The bodies that are in the way of a velocity within the time gap, by bits, see [`Expected::gap`]. Without a root, and in units of
+    /// the speed: every agent asks in every step.
     #[inline(always)]
-    fn is_closed<S: Simd>(&self, simd: S, around: &Around, velocity: Vec2) -> bool {
+    fn closed<S: Simd>(&self, simd: S, around: &Around, velocity: Vec2) -> u128 {
         let others = &around.others;
         let splat = |value: f32| f32x16::splat(simd, value);
-        let forwards = velocity.length();
-        let along = velocity / forwards.max(1e-6);
-        let (x, y, forwards, none) = (splat(along.x), splat(along.y), splat(forwards), splat(0.0));
-        let slower = splat(1.0) / forwards.max(splat(1e-6));
+        let squared = velocity.length_squared();
+        let (x, y, none, speed) = (splat(velocity.x), splat(velocity.y), splat(0.0), splat(squared));
+        let (inverse, broader) = (splat(1.0 / squared.max(1e-9)), splat(2.0 * (self.breadth - 1.0)));
+        let mut bits = 0;
         for block in (0..others.len).step_by(LANES) {
             let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
             let (dx, dy, vx, vy) = (load(&others.dx), load(&others.dy), load(&others.vx), load(&others.vy));
-            let alike = ((vx * x + vy * y) * slower).max(none).min(splat(1.0));
-            let narrow = splat(1.0) / (splat(1.0) + splat(self.breadth - 1.0) * alike);
-            let (ahead, aside, reach) = (dx * x + dy * y, (dy * x - dx * y) * narrow, load(&others.reach));
-            let crosses = (vy * x - vx * y) * narrow;
-            let speed = forwards * forwards + crosses * crosses;
-            let (closing, apart) =
-                (ahead * forwards - aside * crosses, ahead * ahead + aside * aside - reach * reach);
+            let alike = ((vx * x + vy * y) * inverse).max(none).min(splat(1.0));
+            // The square of what distances aside are multiplied by, to first order.
+            let narrow = (splat(1.0) - broader * alike).max(none) * inverse;
+            let (ahead, aside) = (dx * x + dy * y, dy * x - dx * y);
+            let (crosses, reach) = (vy * x - vx * y, load(&others.reach));
+            let closing = ahead - aside * crosses * narrow;
+            let speed = speed + crosses * crosses * narrow;
+            let apart = ahead * ahead * inverse + aside * aside * narrow - reach * reach;
             let (hit, beyond) = (closing * closing - speed * apart, closing - speed * splat(self.time_gap));
             let closed = ahead.simd_gt(none)
                 & closing.simd_gt(none)
                 & hit.simd_gt(none)
                 & (beyond.simd_lt(none) | (beyond * beyond).simd_lt(hit));
-            if closed.to_bitmask() & lanes_below(others.len - block) != 0 {
-                return true;
-            }
+            bits |= u128::from(closed.to_bitmask() & lanes_below(others.len - block)) << block;
         }
-        false
+        bits
     }
 
     /// Where the crowd leaves no choice. To get back to its goal is not worth a push to an agent that has arrived.
@@ -262,17 +290,27 @@ impl Headway {
 
     /// Out of the way of the nearest agent that wants to pass where this one has arrived, by how long that waits already.
     #[inline(never)]
-    fn step_aside(&self, scene: Scene<'_>, around: &Around) -> Option<Vec2> {
+    fn step_aside(&self, scene: Scene<'_>, position: Vec2, around: &Around) -> Option<Vec2> {
         let others = &around.others;
         (0..others.len).find_map(|i| {
+            let row = others.row[i] as usize;
+            let held_up = scene.memory.get(*scene.view.agents.slot.get(row)?);
+            // Of those who want where it stands, or by their plan just there, one that waits for a moment is enough.
+            let is_on_goal = || scene.view.towards(position, scene.view.goal(row)).length() < others.reach[i];
+            let hurry = match scene.planned || is_on_goal() {
+                true => (HURRY * held_up.waited).min(1.0),
+                false => held_up.queued(),
+            };
+            if hurry <= 0.0 {
+                return None;
+            }
             let (wish, from_them) = (wish(scene, others.row[i]), -others.towards(i));
-            let waited = scene.memory.get(*scene.view.agents.slot.get(others.row[i] as usize)?).waited;
             let speed = wish.length();
             let forwards = wish / speed.max(1e-6);
-            let reached = gap(from_them, others.reach[i], forwards) <= speed * self.time_gap;
+            let is_late = others.velocity(i).dot(forwards) < (1.0 - TOLERANCE) * speed;
+            let reached = is_late && gap(from_them, others.reach[i], forwards) <= speed * self.time_gap;
             let aside = from_them - from_them.dot(forwards) * forwards;
-            (speed > 1e-3 && reached && waited > 0.0)
-                .then(|| unit_or(aside, -left(forwards)) * (HURRY * waited).min(1.0))
+            (speed > 1e-3 && reached).then(|| unit_or(aside, -left(forwards)) * hurry)
         })
     }
 
@@ -317,7 +355,7 @@ impl Headway {
     #[inline(always)]
     fn expect(&self, scene: Scene<'_>, ego: &Ego, around: &Around, want: Want, held_up: HeldUp) -> Expected {
         let others = &around.others;
-        let trust = (2.0 * (1.0 - held_up.waited)).min(1.0);
+        let trust = held_up.trust();
         let furthest = (0..others.len).map(|i| others.towards(i).length_squared()).fold(0.0, f32::max);
         let mut expected = Expected {
             vx: [0.0; MAX_OTHERS],
@@ -422,12 +460,72 @@ impl Expected {
     }
 }
 
-/// What an agent wants, where it wants to move at all.
+/// How much an agent is in a queue or in a jam with those of the others that close its way: behind one that goes the same way and is
+/// held up, or holds it up, or kept by one that is held up as well. One that has arrived is kept from its goal by others that have.
+#[inline(never)]
+fn jam(scene: Scene<'_>, around: &Around, ego: &Ego, way: Vec2, queued: f32, mut closed: u128) -> f32 {
+    let (others, agents) = (&around.others, scene.view.agents);
+    let has_arrived = agents.status[ego.row] == Status::Arrived;
+    let speed = way.length();
+    let along = way / speed.max(1e-6);
+    let mut most = 0.0f32;
+    while closed != 0 {
+        let i = closed.trailing_zeros() as usize;
+        closed &= closed - 1;
+        let row = others.row[i] as usize;
+        let Some(&slot) = agents.slot.get(row) else { continue };
+        most = most.max(if has_arrived {
+            f32::from(agents.status[row] == Status::Arrived)
+        } else {
+            let theirs = scene.memory.get(slot).queued();
+            let (wish, velocity) = (wish(scene, others.row[i]), others.velocity(i));
+            let slower = |velocity: Vec2| speed - velocity.dot(along);
+            // Its own loss counts as far as the one that it follows explains it.
+            let mine = queued * (slower(velocity) / slower(ego.velocity).max(1e-3)).clamp(0.0, 1.0);
+            let late = 1.0 - velocity.dot(wish) / wish.length_squared().max(1e-6);
+            let late = ((late - TOLERANCE) / (1.0 - TOLERANCE)).clamp(0.0, 1.0);
+            let same_way = (wish.normalize_or_zero().dot(along) - SAME_WAY) / (1.0 - SAME_WAY);
+            let goes_on = 1.0 + velocity.dot(along) / (TOLERANCE * speed).max(1e-6);
+            let follows = same_way.max(0.0) * goes_on.clamp(0.0, 1.0);
+            (follows * theirs.max(late).max(mine)).max(queued.min(theirs))
+        });
+    }
+    most
+}
+
+/// What an agent wants, where it wants to move at all: of a way into a wall that it touches what the wall leaves.
 #[inline(always)]
-fn want(ego: &Ego) -> Option<Want> {
-    let speed = ego.preferred.length();
+fn want(ego: &Ego, around: &Around) -> Option<Want> {
+    let wish = if around.walls.is_empty() { ego.preferred } else { along_walls(ego, around) };
+    let speed = wish.length();
     // A caller may want more than legs can do, which does not hold an agent up.
-    (speed > 1e-3).then(|| Want { along: ego.preferred / speed, speed: speed.min(ego.max_speed) })
+    (speed > 1e-3).then(|| Want { along: wish / speed, speed: speed.min(ego.max_speed) })
+}
+
+#[inline(never)]
+fn along_walls(ego: &Ego, around: &Around) -> Vec2 {
+    around.walls.iter().fold(ego.preferred, |wish, wall| {
+        let away = ego.position - wall.closest(ego.position);
+        let distance = away.length();
+        match distance <= ego.radius + 1e-3 {
+            true => wish - away * (wish.dot(away).min(0.0) / (distance * distance).max(1e-9)),
+            false => wish,
+        }
+    })
+}
+
+/// The part of its speed that an agent does not make along a heading; little does not count.
+#[inline(always)]
+fn lag(ego: &Ego, along: Vec2, speed: f32) -> f32 {
+    let lag = (1.0 - ego.velocity.dot(along) / speed).min(1.0);
+    lag * (2.0 * lag / TOLERANCE - 1.0).clamp(0.0, 1.0)
+}
+
+/// An exponential mean; an agent that gets on is in the end as one that never was held up.
+#[inline(always)]
+fn towards(from: f32, to: f32, part: f32) -> f32 {
+    let next = from + (to - from) * part.min(1.0);
+    if next < FORGOTTEN { 0.0 } else { next }
 }
 
 /// The velocity that an agent would like to have; none of one that waits or has arrived, or of a scripted body.
@@ -442,6 +540,38 @@ fn wish(scene: Scene<'_>, row: u32) -> Vec2 {
 fn has_movers(scene: Scene<'_>, around: &Around) -> bool {
     let others = &around.others;
     others.len > 0 && others.row[others.len - 1] as usize >= scene.view.agents.len()
+}
+
+/// What an agent wants that is opposed: to turn from those who want past it.
+#[inline(never)]
+fn turn_aside(around: &Around, ego: &Ego, want: Want, HeldUp { opposed, .. }: HeldUp) -> Want {
+    if opposed <= TOLERANCE {
+        return want;
+    }
+    Want { along: turned(want.along, opposed * room_to_turn(around, ego, want.along, opposed)), ..want }
+}
+
+/// What an agent in a queue around a corner wants: not all fit through at the corner itself, so it aims as much further out as it is
+/// away from it, but not beyond the middle of a passage.
+#[inline(never)]
+fn around_corner(scene: Scene<'_>, ego: &Ego, want: Want, queued: f32) -> Want {
+    // Where space repeats walls end at seams too, which are no corners.
+    if queued <= 0.0 || scene.view.cells.period().repeats() {
+        return want;
+    }
+    let aim = scene.intents.aim[ego.row];
+    let walls = || scene.view.walls.near(aim);
+    let away = |place: Vec2| place.distance_squared(aim);
+    let nearest = walls().min_by(|a, b| away(a.closest(aim)).total_cmp(&away(b.closest(aim))));
+    let corner = nearest.map(|wall| (wall.closest(aim), wall)).filter(|(place, wall)| {
+        (*place == wall.a || *place == wall.b) && away(*place) < 4.0 * ego.radius * ego.radius
+    });
+    let Some((corner, _)) = corner else { return want };
+    let outwards = (aim - corner).normalize_or_zero();
+    let there = Ego { position: aim, ..*ego };
+    let room = walls().map(|wall| to_wall(wall, &there, outwards)).fold(f32::INFINITY, f32::min);
+    let further = (queued * aim.distance(ego.position)).min(0.5 * room);
+    Want { along: unit_or(aim + outwards * further - ego.position, want.along), ..want }
 }
 
 /// How much of a turn walls leave room for: none where one is reached at once, all where none is within sight.
@@ -493,39 +623,9 @@ fn to_wall(wall: &Wall, ego: &Ego, along: Vec2) -> f32 {
     if (0.0..=length).contains(&at) { ends.min(reached) } else { ends }
 }
 
-/// Those ahead that stand, or come towards an agent, by bits: slower than half of its speed. Without a root: every agent asks in
-/// every step.
-#[inline(always)]
-fn in_the_way<S: Simd>(simd: S, around: &Around, preferred: Vec2) -> Bits {
-    let others = &around.others;
-    let splat = |value: f32| f32x16::splat(simd, value);
-    let (x, y) = (splat(preferred.x), splat(preferred.y));
-    let slow = splat(0.25 * preferred.length_squared());
-    let mut bits = Bits::default();
-    for block in (0..others.len).step_by(LANES) {
-        let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
-        let (vx, vy) = (load(&others.vx), load(&others.vy));
-        let ahead = (load(&others.dx) * x + load(&others.dy) * y).simd_gt(splat(0.0));
-        let stands = (vx * vx + vy * vy).simd_lt(slow);
-        let comes = (vx * x + vy * y).simd_lt(splat(0.0));
-        let count = lanes_below(others.len - block);
-        bits.stand |= u128::from((ahead & stands).to_bitmask() & count) << block;
-        bits.come |= u128::from((ahead & comes).to_bitmask() & count) << block;
-    }
-    bits
-}
-
-/// Which of the others are in an agent's way.
-#[derive(Clone, Copy, Default)]
-struct Bits {
-    stand: u128,
-    come: u128,
-}
-
-/// How much others ahead want past an agent that is held up: 1 against it, 0 with it or to the same place. And how much those
-/// ahead that want the same are opposed themselves: who is not held up yet believes those that stand, so that a crowd turns before
-/// it is packed.
-fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, bits: Bits, held: bool) -> f32 {
+/// How much others ahead, that are held up themselves, want past an agent that is held up: 1 against it, 0 with it or to the same
+/// place. And how much those ahead that want the same are opposed.
+fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want) -> f32 {
     let others = &around.others;
     let aim = |row: usize| scene.intents.aim[row] - ego.position;
     let most = |part: f32| (2.0 * part).clamp(0.0, 1.0);
@@ -535,28 +635,20 @@ fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, bits: Bi
         let Some(&slot) = scene.view.agents.slot.get(row as usize).filter(|_| forwards > 0.0) else {
             return 0.0;
         };
-        let (wish, squared) = (wish(scene, row), towards.length_squared());
-        let (along, opposed) = (wish.dot(want.along), scene.memory.get(slot).opposed);
+        let (wish, squared, theirs) = (wish(scene, row), towards.length_squared(), scene.memory.get(slot));
+        let alike = wish.normalize_or_zero().dot(want.along);
         let passes = || {
             let theirs = aim(row as usize) + scene.view.seam(ego.position, row as usize) - towards;
             aim(ego.row).dot(towards) > squared && theirs.dot(-towards) > squared
         };
-        let alike = along / wish.length().max(1e-6);
-        let strength = if along > 0.0 && opposed > 0.0 {
-            let stands = (1.0 - 2.0 * others.velocity(i).length() / want.speed).clamp(0.0, 1.0);
-            opposed * most(alike) * if held { 1.0 } else { stands }
-        } else if along < 0.0 && held && passes() {
-            -alike
+        let strength = if alike > 0.0 {
+            theirs.opposed * most(alike)
+        } else if passes() {
+            -alike * theirs.queued()
         } else {
             return 0.0;
         };
         most(forwards / squared.sqrt()) * strength
     };
-    let mut left = if held { bits.stand | bits.come } else { bits.stand };
-    let mut most_opposed = 0.0f32;
-    while left != 0 {
-        most_opposed = most_opposed.max(of(left.trailing_zeros() as usize));
-        left &= left - 1;
-    }
-    most_opposed
+    (0..others.len).map(of).fold(0.0, f32::max)
 }

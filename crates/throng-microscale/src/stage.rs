@@ -1,7 +1,7 @@
 //! The stage around a local model: who looks where, in parallel, and what can be told of it afterwards.
 
 use crate::around::{Around, Ego, Reach};
-use crate::headway::{Ask, Headway, HeldUp};
+use crate::headway::{Ask, Headway, HeldUp, Want};
 use fearless_simd::{Level, Simd};
 use glam::Vec2;
 use std::cell::RefCell;
@@ -226,11 +226,10 @@ fn choose_chunk<M: LocalModel>(
     dispatch!(level, simd => for i in 0..vx.len() {
         let row = first + i;
         if rows.have(view.agents.cohort[row]) {
-            let ego = perceive(simd, local, scene, row, &reach, around, &mut remembered[i]);
-            let held_up = remembered[i];
+            let (ego, want) = perceive(simd, local, scene, row, &reach, around, &mut remembered[i]);
             let ask = match local.model.keeps_distance() {
                 true => Ask::For(ego.preferred),
-                false => local.headway.ask(scene, &ego, around),
+                false => local.headway.ask(scene, &ego, around, want),
             };
             let velocity = if let Ask::Nothing(velocity) = ask {
                 velocity
@@ -238,7 +237,7 @@ fn choose_chunk<M: LocalModel>(
                 let preferred = if let Ask::For(preferred) = ask { preferred } else { ego.preferred };
                 let chosen = local.model.choose(simd, scene, &Ego { preferred, ..ego }, around);
                 match ask {
-                    Ask::Opinion => local.headway.weigh(simd, scene, &ego, around, held_up, chosen),
+                    Ask::Opinion(want) => local.headway.weigh(simd, scene, &ego, around, want, remembered[i], chosen),
                     _ => chosen,
                 }
             };
@@ -262,16 +261,15 @@ fn perceive<S: Simd, M: LocalModel>(
     reach: &Reach,
     around: &mut Around,
     held_up: &mut HeldUp,
-) -> Ego {
+) -> (Ego, Option<Want>) {
     simd.vectorize(
         #[inline(always)]
         || {
             let mut ego = around.sense(simd, scene, row, reach);
             ego.preferred *= model.pace(scene, &ego);
-            if headway.on && !model.keeps_distance() {
-                headway.turn(simd, scene, around, &mut ego, held_up);
-            }
-            ego
+            let counts = headway.on && !model.keeps_distance();
+            let want = if counts { headway.want(scene, around, &mut ego, held_up) } else { None };
+            (ego, want)
         },
     )
 }

@@ -172,8 +172,7 @@ fn walk(
     origin: [f64; 2],
 ) -> Result<Places, Box<dyn std::error::Error>> {
     let cohort = Cohort::default().goal_radius(0.01);
-    // As the paper has it: those who follow within a time gap keep it by default, however sparse a crowd is.
-    let crowd = Crowd::builder().threads(1).origin(origin).cohort(cohort).preset(Preset::Paper);
+    let crowd = Crowd::builder().threads(1).origin(origin).cohort(cohort);
     let mut crowd = crowd.build()?;
     let mut agents = Vec::new();
     for (&start, &goal) in starts.iter().zip(goals) {
