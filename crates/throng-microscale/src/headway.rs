@@ -152,7 +152,7 @@ impl Headway {
             held_up.waited = towards(before.waited, lag(ego, walks.along, walks.speed), ego.dt / self.trust);
             return want;
         }
-        let corner = if scene.planned { walks } else { around_corner(scene, ego, walks, before.queued()) };
+        let corner = if scene.planned { walks } else { around_corner(scene, around, ego, walks, before) };
         // Who walks around others at a corner gets on.
         let lag = lag(ego, walks.along, walks.speed).min(lag(ego, corner.along, walks.speed));
         held_up.waited = towards(before.waited, lag, ego.dt / self.trust);
@@ -554,9 +554,13 @@ fn turn_aside(around: &Around, ego: &Ego, want: Want, HeldUp { opposed, .. }: He
 /// What an agent in a queue around a corner wants: not all fit through at the corner itself, so it aims as much further out as it is
 /// away from it, but not beyond the middle of a passage.
 #[inline(never)]
-fn around_corner(scene: Scene<'_>, ego: &Ego, want: Want, queued: f32) -> Want {
+fn around_corner(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held_up: HeldUp) -> Want {
     // Where space repeats walls end at seams too, which are no corners.
-    if queued <= 0.0 || scene.view.cells.period().repeats() {
+    let queued = match scene.view.cells.period().repeats() {
+        true => 0.0,
+        false => held_up.queued().min(queue_ahead(scene, around, want)),
+    };
+    if queued <= 0.0 {
         return want;
     }
     let aim = scene.intents.aim[ego.row];
@@ -572,6 +576,18 @@ fn around_corner(scene: Scene<'_>, ego: &Ego, want: Want, queued: f32) -> Want {
     let room = walls().map(|wall| to_wall(wall, &there, outwards)).fold(f32::INFINITY, f32::min);
     let further = (queued * aim.distance(ego.position)).min(0.5 * room);
     Want { along: unit_or(aim + outwards * further - ego.position, want.along), ..want }
+}
+
+/// How much those ahead that go the same way are in a queue.
+fn queue_ahead(scene: Scene<'_>, around: &Around, want: Want) -> f32 {
+    let others = &around.others;
+    let of = |i: usize| {
+        let row = others.row[i];
+        let goes_ahead = others.towards(i).dot(want.along) > 0.0 && wish(scene, row).dot(want.along) > 0.0;
+        let slot = scene.view.agents.slot.get(row as usize).filter(|_| goes_ahead);
+        slot.map_or(0.0, |&slot| scene.memory.get(slot).queued())
+    };
+    (0..others.len).map(of).fold(0.0, f32::max)
 }
 
 /// How much of a turn walls leave room for: none where one is reached at once, all where none is within sight.

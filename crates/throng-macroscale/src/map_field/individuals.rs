@@ -93,7 +93,13 @@ impl Navigator<'_> {
         if naive.is_on_its_way(route) && !naive.has_lost_patience(route) {
             return None;
         }
-        Some(RouteChange::Place { guide: Guide::Chance, leader: 0, at: naive.try_luck() })
+        let has_lost_leader = route.guide == Guide::Leader;
+        let straight_on = naive.straight_on().filter(|_| has_lost_leader);
+        Some(RouteChange::Place {
+            guide: Guide::Chance,
+            leader: 0,
+            at: straight_on.unwrap_or_else(|| naive.try_luck()),
+        })
     }
 
     /// The nearest who knows the way, wants to about the same place and is in sight: its id, and where it is.
@@ -193,6 +199,13 @@ impl<'a> Naive<'a> {
     fn has_lost_patience(&self, route: &Route) -> bool {
         let last = self.view.time - DECISION_INTERVAL.max(self.view.dt);
         route.guide == Guide::Chance && self.turn_of_luck(self.view.time) != self.turn_of_luck(last)
+    }
+
+    /// Where it gets when it walks on as it does: past the corner behind which its leader went out of sight.
+    fn straight_on(&self) -> Option<Vec2> {
+        let heading = self.view.velocity(self.row).normalize_or_zero();
+        let place = self.view.position(self.row) + heading * CLOSE;
+        (heading != Vec2::ZERO && self.fits(place)).then_some(place)
     }
 
     /// A place in a direction around that of the goal, with nothing in between; where it is, if there is none.
