@@ -143,8 +143,14 @@ impl Headway {
     ) -> Option<Want> {
         let want = want(ego, around);
         // One that has arrived has what it wants, and is not held up.
-        let Some(walks) = want.filter(|_| scene.view.agents.status[ego.row] == Status::Walking) else {
+        if scene.view.agents.status[ego.row] != Status::Walking {
             *held_up = HeldUp::default();
+            return want;
+        }
+        let Some(walks) = want else {
+            // A plan stands only for others; else an agent stands because it wants to.
+            held_up.waited = towards(held_up.waited, f32::from(scene.planned), ego.dt / self.trust);
+            held_up.opposed = 0.0;
             return want;
         };
         let before = *held_up;
@@ -305,8 +311,11 @@ impl Headway {
                 return None;
             }
             let (wish, from_them) = (wish(scene, others.row[i]), -others.towards(i));
-            let speed = wish.length();
-            let forwards = wish / speed.max(1e-6);
+            let stands = scene.planned && wish == Vec2::ZERO && scene.view.agents.status[row] == Status::Walking;
+            // A plan that stands is one for which there is no room yet: its way tells where to.
+            let wish = if stands { scene.intents.aim[row] - scene.view.position(row) } else { wish };
+            let speed = wish.length().min(scene.view.agents.max_speed[row]);
+            let forwards = wish.normalize_or_zero();
             let is_late = others.velocity(i).dot(forwards) < (1.0 - TOLERANCE) * speed;
             let reached = is_late && gap(from_them, others.reach[i], forwards) <= speed * self.time_gap;
             let aside = from_them - from_them.dot(forwards) * forwards;
