@@ -223,7 +223,7 @@ impl Headway {
         chosen: Vec2,
     ) -> Vec2 {
         let lost = (1.0 - 2.0 * chosen.dot(want.along) / want.speed).min(1.0);
-        let way = if lost > 0.0 { want.along * want.speed } else { chosen };
+        let way = chosen + (want.along * want.speed - chosen) * lost.max(0.0);
         let closed = self.closed(simd, around, way);
         let doubted = lost * (1.0 - held_up.trust());
         if closed == 0 && doubted <= 0.0 {
@@ -231,7 +231,7 @@ impl Headway {
         }
         let doubted =
             if doubted > 0.0 && self.has_far_to_go(scene, ego, want, held_up) { doubted } else { 0.0 };
-        let part = doubted.max(jam(scene, around, ego, way, held_up.queued(), closed));
+        let part = doubted.max(self.jam(scene, around, ego, way, held_up, closed));
         if part <= 0.0 {
             return chosen;
         }
@@ -245,35 +245,76 @@ impl Headway {
         left > held_up.waited * self.trust * want.speed
     }
 
-    /// The bodies that are in the way of a velocity within the time gap, by bits, see [`Expected::gap`]. Without a root, and in units of
-    /// the speed: every agent asks in every step.
+    /// The bodies that may be in the way of a velocity within the time gap, by bits, and a few more than are, see [`Other::gap`].
+    /// Without a root, and in units of the speed: every agent asks in every step.
     #[inline(always)]
     fn closed<S: Simd>(&self, simd: S, around: &Around, velocity: Vec2) -> u128 {
         let others = &around.others;
         let splat = |value: f32| f32x16::splat(simd, value);
-        let squared = velocity.length_squared();
-        let (x, y, none, speed) = (splat(velocity.x), splat(velocity.y), splat(0.0), splat(squared));
-        let (inverse, broader) = (splat(1.0 / squared.max(1e-9)), splat(2.0 * (self.breadth - 1.0)));
+        let speed = velocity.length();
+        let (x, y, none, speed) = (splat(velocity.x), splat(velocity.y), splat(0.0), splat(speed));
+        let (time, breadth) = (splat(self.time_gap), splat(self.breadth));
         let mut bits = 0;
         for block in (0..others.len).step_by(LANES) {
             let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
             let (dx, dy, vx, vy) = (load(&others.dx), load(&others.dy), load(&others.vx), load(&others.vy));
-            let alike = ((vx * x + vy * y) * inverse).max(none).min(splat(1.0));
-            // The square of what distances aside are multiplied by, to first order.
-            let narrow = (splat(1.0) - broader * alike).max(none) * inverse;
-            let (ahead, aside) = (dx * x + dy * y, dy * x - dx * y);
-            let (crosses, reach) = (vy * x - vx * y, load(&others.reach));
-            let closing = ahead - aside * crosses * narrow;
-            let speed = speed + crosses * crosses * narrow;
-            let apart = ahead * ahead * inverse + aside * aside * narrow - reach * reach;
-            let (hit, beyond) = (closing * closing - speed * apart, closing - speed * splat(self.time_gap));
+            let (ahead, aside, crosses) = (dx * x + dy * y, dy * x - dx * y, vy * x - vx * y);
+            let reach = load(&others.reach) * speed;
             let closed = ahead.simd_gt(none)
-                & closing.simd_gt(none)
-                & hit.simd_gt(none)
-                & (beyond.simd_lt(none) | (beyond * beyond).simd_lt(hit));
+                & (ahead - reach).simd_lt(speed * speed * time)
+                & (aside.abs() - crosses.abs() * time).simd_lt(reach * breadth);
             bits |= u128::from(closed.to_bitmask() & lanes_below(others.len - block)) << block;
         }
         bits
+    }
+
+    /// How much an agent is in a queue or in a jam with those of the others that close its way: behind one that goes the same way and
+    /// is held up, or holds it up, or kept by one that is held up as well. One that has arrived is kept from its goal by others that
+    /// have.
+    #[inline(never)]
+    fn jam(
+        &self,
+        scene: Scene<'_>,
+        around: &Around,
+        ego: &Ego,
+        way: Vec2,
+        held_up: HeldUp,
+        mut closed: u128,
+    ) -> f32 {
+        let (others, agents) = (&around.others, scene.view.agents);
+        let (queued, trust) = (held_up.queued(), held_up.trust());
+        let has_arrived = agents.status[ego.row] == Status::Arrived;
+        let speed = way.length().max(1e-6);
+        let way = Want { along: way / speed, speed };
+        let mut most = 0.0f32;
+        while closed != 0 {
+            let i = closed.trailing_zeros() as usize;
+            closed &= closed - 1;
+            let row = others.row[i] as usize;
+            let Some(&slot) = agents.slot.get(row) else { continue };
+            let other = self.other(scene, around, i, way, trust);
+            let too_near = 1.0 - other.gap(around, i, way) / (speed * self.time_gap);
+            if too_near <= 0.0 {
+                continue;
+            }
+            let part = if has_arrived {
+                f32::from(agents.status[row] == Status::Arrived)
+            } else {
+                let theirs = scene.memory.get(slot).queued();
+                let (wish, velocity) = (wish(scene, others.row[i]), others.velocity(i));
+                // Its own loss counts as far as the one that it follows explains it.
+                let slower = 1.0 - velocity.dot(way.along) / speed;
+                let mine = queued * (slower / held_up.waited.max(BRIEF)).clamp(0.0, 1.0);
+                let late = 1.0 - velocity.dot(wish) / wish.length_squared().max(1e-6);
+                let late = ((late - TOLERANCE) / (1.0 - TOLERANCE)).clamp(0.0, 1.0);
+                let same_way = (other.wish.dot(way.along) - SAME_WAY) / (1.0 - SAME_WAY);
+                let goes_on = 1.0 + velocity.dot(way.along) / (TOLERANCE * speed);
+                let follows = same_way.max(0.0) * goes_on.clamp(0.0, 1.0);
+                (follows * theirs.max(late).max(mine)).max(queued.min(theirs))
+            };
+            most = most.max(part * (too_near / TOLERANCE).min(1.0));
+        }
+        most
     }
 
     /// Where the crowd leaves no choice. To get back to its goal is not worth a push to an agent that has arrived.
@@ -375,22 +416,32 @@ impl Headway {
             sight: furthest.sqrt() + ego.radius,
         };
         for i in 0..others.len {
-            let (wish, towards) = (wish(scene, others.row[i]), others.towards(i));
-            let direction = wish.normalize_or_zero();
-            let alike = direction.dot(want.along);
-            let trusted = alike.max(0.0) * trust;
-            let velocity = others.velocity(i) + (wish - others.velocity(i)) * trusted;
-            (expected.vx[i], expected.vy[i]) = velocity.into();
-            expected.narrow[i] = 1.0 / (SHOULDER + (self.breadth - SHOULDER) * alike.max(0.0));
-            expected.alike[i] = alike.max(0.0);
-            let goes_first = want.along.dot(towards) < -direction.dot(towards);
+            let other = self.other(scene, around, i, want, trust);
+            (expected.vx[i], expected.vy[i]) = other.velocity.into();
+            (expected.narrow[i], expected.alike[i]) = (other.narrow, other.alike);
+            let (towards, wish) = (others.towards(i), other.wish);
+            let goes_first = want.along.dot(towards) < -wish.dot(towards);
             expected.squeeze[i] = match others.row[i] as usize >= scene.view.agents.len() {
                 true => 0.0,
                 false if goes_first => f32::INFINITY,
-                false => self.squeeze * 0.5 * (1.0 - alike),
+                false => self.squeeze * 0.5 * (1.0 - wish.dot(want.along)),
             };
         }
         expected
+    }
+
+    /// What the agent expects of one of the others.
+    #[inline(always)]
+    fn other(&self, scene: Scene<'_>, around: &Around, i: usize, want: Want, trust: f32) -> Other {
+        let (wish, velocity) = (wish(scene, around.others.row[i]), around.others.velocity(i));
+        let direction = wish.normalize_or_zero();
+        let alike = direction.dot(want.along).max(0.0);
+        Other {
+            wish: direction,
+            velocity: velocity + (wish - velocity) * (alike * trust),
+            narrow: 1.0 / (SHOULDER + (self.breadth - SHOULDER) * alike),
+            alike,
+        }
     }
 }
 
@@ -408,6 +459,15 @@ struct Expected {
     alike: [f32; MAX_OTHERS],
     /// How far away the furthest of them is, m: nothing is known beyond.
     sight: f32,
+}
+
+/// What an agent expects of one other.
+struct Other {
+    /// The direction in which it would like to go; none where it stands because it wants to.
+    wish: Vec2,
+    velocity: Vec2,
+    narrow: f32,
+    alike: f32,
 }
 
 impl Expected {
@@ -443,19 +503,27 @@ impl Expected {
     /// The speed that bodies along a heading allow, m/s.
     #[inline(always)]
     fn allowed_speed(&self, around: &Around, want: Want, time_gap: f32) -> f32 {
-        let allowed = |i: usize| (self.gap(around, i, want) / time_gap).max(self.squeeze[i]);
+        let allowed = |i: usize| (self.of(i).gap(around, i, want) / time_gap).max(self.squeeze[i]);
         (0..around.others.len).map(allowed).fold(f32::INFINITY, f32::min)
     }
 
-    /// How far an agent can go along a heading before it touches another, which leaves the way, or comes into it, meanwhile. How
+    #[inline(always)]
+    fn of(&self, i: usize) -> Other {
+        let velocity = Vec2::new(self.vx[i], self.vy[i]);
+        Other { wish: Vec2::ZERO, velocity, narrow: self.narrow[i], alike: self.alike[i] }
+    }
+}
+
+impl Other {
+    /// How far an agent can go along a heading before it touches this one, which leaves the way, or comes into it, meanwhile. How
     /// fast that goes along the heading does not count: one ahead is followed at the distance that there is now. Behind one that
     /// goes the same way shoulders do not interlock: its whole breadth is as deep as its middle.
     #[inline(always)]
     fn gap(&self, around: &Around, i: usize, want: Want) -> f32 {
-        let (others, narrow, sideways) = (&around.others, self.narrow[i], left(want.along));
+        let (others, sideways) = (&around.others, left(want.along));
         let (towards, reach) = (others.towards(i), others.reach[i]);
-        let (ahead, aside) = (towards.dot(want.along), towards.dot(sideways) * narrow);
-        let crosses = Vec2::new(self.vx[i], self.vy[i]).dot(sideways) * narrow;
+        let (ahead, aside) = (towards.dot(want.along), towards.dot(sideways) * self.narrow);
+        let crosses = self.velocity.dot(sideways) * self.narrow;
         let closing = ahead * want.speed - aside * crosses;
         let apart = ahead * ahead + aside * aside - reach * reach;
         let speed = want.speed * want.speed + crosses * crosses;
@@ -465,41 +533,8 @@ impl Expected {
         }
         let round = ((closing - hit.sqrt()) / speed).max(0.0) * want.speed;
         let square = (ahead - reach).max(0.0);
-        round + (square - round) * self.alike[i]
+        round + (square - round) * self.alike
     }
-}
-
-/// How much an agent is in a queue or in a jam with those of the others that close its way: behind one that goes the same way and is
-/// held up, or holds it up, or kept by one that is held up as well. One that has arrived is kept from its goal by others that have.
-#[inline(never)]
-fn jam(scene: Scene<'_>, around: &Around, ego: &Ego, way: Vec2, queued: f32, mut closed: u128) -> f32 {
-    let (others, agents) = (&around.others, scene.view.agents);
-    let has_arrived = agents.status[ego.row] == Status::Arrived;
-    let speed = way.length();
-    let along = way / speed.max(1e-6);
-    let mut most = 0.0f32;
-    while closed != 0 {
-        let i = closed.trailing_zeros() as usize;
-        closed &= closed - 1;
-        let row = others.row[i] as usize;
-        let Some(&slot) = agents.slot.get(row) else { continue };
-        most = most.max(if has_arrived {
-            f32::from(agents.status[row] == Status::Arrived)
-        } else {
-            let theirs = scene.memory.get(slot).queued();
-            let (wish, velocity) = (wish(scene, others.row[i]), others.velocity(i));
-            let slower = |velocity: Vec2| speed - velocity.dot(along);
-            // Its own loss counts as far as the one that it follows explains it.
-            let mine = queued * (slower(velocity) / slower(ego.velocity).max(1e-3)).clamp(0.0, 1.0);
-            let late = 1.0 - velocity.dot(wish) / wish.length_squared().max(1e-6);
-            let late = ((late - TOLERANCE) / (1.0 - TOLERANCE)).clamp(0.0, 1.0);
-            let same_way = (wish.normalize_or_zero().dot(along) - SAME_WAY) / (1.0 - SAME_WAY);
-            let goes_on = 1.0 + velocity.dot(along) / (TOLERANCE * speed).max(1e-6);
-            let follows = same_way.max(0.0) * goes_on.clamp(0.0, 1.0);
-            (follows * theirs.max(late).max(mine)).max(queued.min(theirs))
-        });
-    }
-    most
 }
 
 /// What an agent wants, where it wants to move at all: of a way into a wall that it touches what the wall leaves.
