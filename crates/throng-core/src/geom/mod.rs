@@ -55,7 +55,8 @@ pub fn closest_on_segment(p: Vec2, a: Vec2, b: Vec2) -> Vec2 {
 pub fn segments_meet(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
     let (c_side, d_side) = (det(b - a, c - a), det(b - a, d - a));
     let (a_side, b_side) = (det(d - c, a - c), det(d - c, b - c));
-    if c_side == 0.0 && d_side == 0.0 {
+    // A point has no side: all lies on it.
+    if c_side == 0.0 && d_side == 0.0 && (a != b || a_side == 0.0) {
         let (low, high) = (a.min(b), a.max(b));
         return c.min(d).cmple(high).all() && c.max(d).cmpge(low).all();
     }
@@ -90,6 +91,15 @@ mod tests {
         let at = |x: f32| Vec2::new(x, 2.0 * x);
         assert!(segments_meet(at(0.0), at(2.0), at(1.0), at(3.0)));
         assert!(!segments_meet(at(0.0), at(1.0), at(2.0), at(3.0)));
+    }
+
+    #[test]
+    fn a_point_meets_a_segment_that_it_lies_on_alone() {
+        let (low, high) = (Vec2::ZERO, Vec2::new(4.0, 2.0));
+        for (point, meets) in [(Vec2::new(2.0, 1.0), true), (Vec2::new(2.0, 1.5), false), (low, true)] {
+            assert_eq!(segments_meet(point, point, low, high), meets, "{point}");
+            assert_eq!(segments_meet(low, high, point, point), meets, "{point}");
+        }
     }
 
     #[test]
