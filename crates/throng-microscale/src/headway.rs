@@ -292,27 +292,26 @@ impl Headway {
             closed &= closed - 1;
             let row = others.row[i] as usize;
             let Some(&slot) = agents.slot.get(row) else { continue };
-            let other = self.other(scene, around, i, way, trust);
-            let too_near = 1.0 - other.gap(around, i, way) / (speed * self.time_gap);
-            if too_near <= 0.0 {
-                continue;
-            }
             let part = if has_arrived {
                 f32::from(agents.status[row] == Status::Arrived)
             } else {
                 let theirs = scene.memory.get(slot).queued();
                 let (wish, velocity) = (wish(scene, others.row[i]), others.velocity(i));
+                let late = 1.0 - velocity.dot(wish) / wish.length_squared().max(1e-6);
+                let late = ((late - TOLERANCE) / (1.0 - TOLERANCE)).clamp(0.0, 1.0);
                 // Its own loss counts as far as the one that it follows explains it.
                 let slower = 1.0 - velocity.dot(way.along) / speed;
                 let mine = queued * (slower / held_up.waited.max(BRIEF)).clamp(0.0, 1.0);
-                let late = 1.0 - velocity.dot(wish) / wish.length_squared().max(1e-6);
-                let late = ((late - TOLERANCE) / (1.0 - TOLERANCE)).clamp(0.0, 1.0);
-                let same_way = (other.wish.dot(way.along) - SAME_WAY) / (1.0 - SAME_WAY);
+                let same_way = (wish.normalize_or_zero().dot(way.along) - SAME_WAY) / (1.0 - SAME_WAY);
                 let goes_on = 1.0 + velocity.dot(way.along) / (TOLERANCE * speed);
                 let follows = same_way.max(0.0) * goes_on.clamp(0.0, 1.0);
                 (follows * theirs.max(late).max(mine)).max(queued.min(theirs))
             };
-            most = most.max(part * (too_near / TOLERANCE).min(1.0));
+            if part > most {
+                let gap = self.other(scene, around, i, way, trust).gap(around, i, way);
+                let too_near = (1.0 - gap / (speed * self.time_gap)) / TOLERANCE;
+                most = most.max(part * too_near.clamp(0.0, 1.0));
+            }
         }
         most
     }
@@ -600,11 +599,7 @@ fn turn_aside(around: &Around, ego: &Ego, want: Want, HeldUp { opposed, .. }: He
 #[inline(never)]
 fn around_corner(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held_up: HeldUp) -> Want {
     // Where space repeats walls end at seams too, which are no corners.
-    let queued = match scene.view.cells.period().repeats() {
-        true => 0.0,
-        false => held_up.queued().min(queue_ahead(scene, around, want)),
-    };
-    if queued <= 0.0 {
+    if held_up.queued() <= 0.0 || scene.view.cells.period().repeats() {
         return want;
     }
     let aim = scene.intents.aim[ego.row];
@@ -615,6 +610,10 @@ fn around_corner(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held_
         (*place == wall.a || *place == wall.b) && away(*place) < 4.0 * ego.radius * ego.radius
     });
     let Some((corner, _)) = corner else { return want };
+    let queued = held_up.queued().min(queue_ahead(scene, around, want));
+    if queued <= 0.0 {
+        return want;
+    }
     let outwards = (aim - corner).normalize_or_zero();
     let there = Ego { position: aim, ..*ego };
     let room = walls().map(|wall| to_wall(wall, &there, outwards)).fold(f32::INFINITY, f32::min);
