@@ -238,11 +238,12 @@ impl Headway {
         chosen + (self.dense_velocity(simd, scene, ego, around, want, held_up) - chosen) * part
     }
 
-    /// Whether an agent has further to go than it has lost: else it is as good as there, and lets others pass.
+    /// Whether an agent has further to go than it has lost: else it is as good as there, and lets others pass. Who leaves the world
+    /// at its goal goes on from there.
     #[inline(never)]
     fn has_far_to_go(&self, scene: Scene<'_>, ego: &Ego, want: Want, held_up: HeldUp) -> bool {
         let left = scene.view.towards(ego.position, scene.view.goal(ego.row)).length();
-        left > held_up.waited * self.trust * want.speed
+        left > held_up.waited * self.trust * want.speed || scene.view.bound(ego.row).leaves
     }
 
     /// The bodies that may be in the way of a velocity within the time gap, by bits, and a few more than are, see [`Other::gap`].
