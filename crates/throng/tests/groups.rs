@@ -41,13 +41,19 @@ fn groups_combine_with_every_macroscale_and_microscale() {
                 microscale: Some(microscale.into()),
                 ..Overrides::default()
             };
-            let mut simulation = simulate(SMALL, &changes, 1);
-            run(&mut simulation);
-            assert_eq!(simulation.arrived(), 10, "{macroscale}, {microscale}");
-            let (_, lengths) = simulation.path_lengths();
+            let from = |y: f64| {
+                let text = SMALL.replace("[-9, 0.2]", &format!("[-9, {y}]"));
+                let mut simulation = simulate(&text, &changes, 1);
+                run(&mut simulation);
+                assert_eq!(simulation.arrived(), 10, "{macroscale}, {microscale}, from {y}");
+                simulation.path_lengths().1["one"]
+            };
+            // A hair more to one side, and it passes the nine on the other: what holds is the mean.
+            let walked = [-0.2, 0.0, 0.2].map(from);
             // Routes around crowds are a detour of their own.
             let most = if macroscale == "dynamic-navmesh" { 1.2 } else { 1.1 };
-            assert!(lengths["one"] < most * 18.0, "{macroscale}, {microscale}: {} m", lengths["one"]);
+            let mean = walked.iter().sum::<f64>() / 3.0;
+            assert!(mean < most * 18.0, "{macroscale}, {microscale}: {walked:.2?} m");
         }
     }
 }

@@ -66,14 +66,17 @@ const BEHIND: Hidden = [0xffff, 0, 0xff, 0xff];
 struct Places {
     x: [f32; SIDE],
     y: [f32; SIDE],
+    /// How much the one who is there counts.
+    counts: [f32; SIDE],
     len: usize,
 }
 
 impl Places {
     /// Whether it is full.
     #[inline(always)]
-    fn push(&mut self, place: Vec2) -> bool {
+    fn push(&mut self, place: Vec2, counts: f32) -> bool {
         (self.x[self.len], self.y[self.len]) = place.into();
+        self.counts[self.len] = counts;
         self.len += 1;
         self.len == SIDE
     }
@@ -120,9 +123,15 @@ impl Perception {
         Vec2::new(-left(self.ahead).dot(offset), self.ahead.dot(offset))
     }
 
-    /// Adds where others are and will be.
+    /// Adds where others are and will be, each by how much it counts.
     #[inline(always)]
-    pub fn add_others<S: Simd>(&mut self, simd: S, others: &Others, look: f32, steps: usize) {
+    pub fn add_others<S: Simd>(
+        &mut self,
+        simd: S,
+        others: &Others,
+        counts: impl Fn(usize) -> f32,
+        (look, steps): (f32, usize),
+    ) {
         let per_step = look / steps as f32;
         let blob = Blob::new(AMPLITUDE * per_step.max(1e-3), Vec2::splat(SPREAD), self.cell);
         let mut places = Places::default();
@@ -131,12 +140,13 @@ impl Perception {
             let (at, step) = (at / self.cell + HALF, velocity * (per_step / self.cell));
             if others.reach[i] > WIDE * self.cell {
                 let reach = others.reach[i] / self.cell;
-                (0..steps)
-                    .for_each(|time| self.cover(simd, at + step * time as f32, reach, AMPLITUDE * per_step));
+                let weight = AMPLITUDE * per_step * counts(i);
+                (0..steps).for_each(|time| self.cover(simd, at + step * time as f32, reach, weight));
                 continue;
             }
+            let counts = counts(i);
             for time in 0..steps {
-                if places.push(at + step * time as f32) {
+                if places.push(at + step * time as f32, counts) {
                     self.add(simd, &blob, &mut places);
                 }
             }
@@ -156,10 +166,11 @@ impl Perception {
             // One cell beyond the field, which is never read, spares a question for each of the four.
             let (column, line) = (beside(splats.column[i]), beside(splats.line[i]));
             if line <= SIDE && column <= SIDE {
-                self.around[line][column] += splats.weight[0][i];
-                self.around[line][column + 1] += splats.weight[1][i];
-                self.around[line + 1][column] += splats.weight[2][i];
-                self.around[line + 1][column + 1] += splats.weight[3][i];
+                let counts = places.counts[i];
+                self.around[line][column] += counts * splats.weight[0][i];
+                self.around[line][column + 1] += counts * splats.weight[1][i];
+                self.around[line + 1][column] += counts * splats.weight[2][i];
+                self.around[line + 1][column + 1] += counts * splats.weight[3][i];
             }
         }
     }
@@ -382,7 +393,7 @@ const MIDDLES: [f32; SIDE] = {
 };
 
 /// How exactly the potential is found, in parts of what an empty cell costs.
-const SETTLED: f32 = 3e-3;
+const SETTLED: f32 = 1e-2;
 
 /// What is left of the way from outside: straight to the next stop. Less what is left for the agent itself: far from its stop
 /// rounding would leave nothing of the differences.
