@@ -91,7 +91,7 @@ const QUEUED: f32 = 0.15;
 const SAME_WAY: f32 = 0.9;
 /// What is forgotten at once.
 const FORGOTTEN: f32 = 1e-3;
-/// How soon one that stands on another's goal makes way at full speed: when that has lost this part of the time that it trusts.
+/// How much sooner one that stands on another's goal makes way: at full speed when that has lost a fourth of the time it trusts.
 const HURRY: f32 = 4.0;
 /// How long an agent goes on turning that is no longer opposed, s.
 const CALM: f32 = 5.0;
@@ -218,8 +218,7 @@ impl Headway {
         scene: Scene<'_>,
         ego: &Ego,
         around: &Around,
-        want: Want,
-        held_up: HeldUp,
+        (want, held_up): (Want, HeldUp),
         chosen: Vec2,
     ) -> Vec2 {
         let lost = (1.0 - 2.0 * chosen.dot(want.along) / want.speed).min(1.0);
@@ -242,11 +241,11 @@ impl Headway {
     /// at its goal goes on from there.
     #[inline(never)]
     fn has_far_to_go(&self, scene: Scene<'_>, ego: &Ego, want: Want, held_up: HeldUp) -> bool {
-        let left = scene.view.towards(ego.position, scene.view.goal(ego.row)).length();
+        let left = scene.view.goal(ego.row).distance(ego.position);
         left > held_up.waited * self.trust * want.speed || scene.view.bound(ego.row).leaves
     }
 
-    /// The bodies that may be in the way of a velocity within the time gap, by bits, and a few more than are, see [`Other::gap`].
+    /// The bodies that may be in the way of a velocity within the time gap as they go now, by bits; [`Other::gap`] tells which are.
     /// Without a root, and in units of the speed: every agent asks in every step.
     #[inline(always)]
     fn closed<S: Simd>(&self, simd: S, around: &Around, velocity: Vec2) -> u128 {
@@ -343,7 +342,8 @@ impl Headway {
             let row = others.row[i] as usize;
             let held_up = scene.memory.get(*scene.view.agents.slot.get(row)?);
             // Of those who want where it stands, or by their plan just there, one that waits for a moment is enough.
-            let is_on_goal = || scene.view.towards(position, scene.view.goal(row)).length() < others.reach[i];
+            let goal = || scene.view.goal(row) + scene.view.seam(position, row);
+            let is_on_goal = || goal().distance(position) < others.reach[i];
             let hurry = match scene.planned || is_on_goal() {
                 true => (HURRY * held_up.waited).min(1.0),
                 false => held_up.queued(),
@@ -352,7 +352,8 @@ impl Headway {
                 return None;
             }
             let (wish, from_them) = (wish(scene, others.row[i]), -others.towards(i));
-            let stands = scene.planned && wish == Vec2::ZERO && scene.view.agents.status[row] == Status::Walking;
+            let stands =
+                scene.planned && wish == Vec2::ZERO && scene.view.agents.status[row] == Status::Walking;
             // A plan that stands is one for which there is no room yet: its way tells where to.
             let wish = if stands { scene.intents.aim[row] - scene.view.position(row) } else { wish };
             let speed = wish.length().min(scene.view.agents.max_speed[row]);
@@ -421,11 +422,8 @@ impl Headway {
             (expected.narrow[i], expected.alike[i]) = (other.narrow, other.alike);
             let (towards, wish) = (others.towards(i), other.wish);
             let goes_first = want.along.dot(towards) < -wish.dot(towards);
-            expected.squeeze[i] = match others.row[i] as usize >= scene.view.agents.len() {
-                true => 0.0,
-                false if goes_first => f32::INFINITY,
-                false => self.squeeze * 0.5 * (1.0 - wish.dot(want.along)),
-            };
+            let presses = self.squeeze * 0.5 * (1.0 - wish.dot(want.along));
+            expected.squeeze[i] = if goes_first { f32::INFINITY } else { presses };
         }
         expected
     }
@@ -541,9 +539,10 @@ impl Other {
 #[inline(always)]
 fn want(ego: &Ego, around: &Around) -> Option<Want> {
     let wish = if around.walls.is_empty() { ego.preferred } else { along_walls(ego, around) };
-    let speed = wish.length();
+    let length = wish.length();
     // A caller may want more than legs can do, which does not hold an agent up.
-    (speed > 1e-3).then(|| Want { along: wish / speed, speed: speed.min(ego.max_speed) })
+    let speed = length.min(ego.max_speed);
+    (speed > 1e-3).then(|| Want { along: wish / length, speed })
 }
 
 #[inline(never)]
@@ -569,14 +568,18 @@ fn lag(ego: &Ego, along: Vec2, speed: f32) -> f32 {
 #[inline(always)]
 fn towards(from: f32, to: f32, part: f32) -> f32 {
     let next = from + (to - from) * part.min(1.0);
-    if next < FORGOTTEN { 0.0 } else { next }
+    if next < from && next < FORGOTTEN { 0.0 } else { next }
 }
 
 /// The velocity that an agent would like to have; none of one that waits or has arrived, or of a scripted body.
 #[inline(always)]
 fn wish(scene: Scene<'_>, row: u32) -> Vec2 {
     match scene.view.agents.status.get(row as usize) {
-        Some(Status::Walking) => scene.intents.velocity(row as usize),
+        // As fast as legs can, whatever a caller wants.
+        Some(Status::Walking) => {
+            let most = scene.view.agents.max_speed[row as usize];
+            scene.intents.velocity(row as usize).clamp_length_max(most)
+        }
         _ => Vec2::ZERO,
     }
 }
@@ -607,10 +610,12 @@ fn around_corner(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want, held_
     let walls = || scene.view.walls.near(aim);
     let away = |place: Vec2| place.distance_squared(aim);
     let nearest = walls().min_by(|a, b| away(a.closest(aim)).total_cmp(&away(b.closest(aim))));
-    let corner = nearest.map(|wall| (wall.closest(aim), wall)).filter(|(place, wall)| {
-        (*place == wall.a || *place == wall.b) && away(*place) < 4.0 * ego.radius * ego.radius
-    });
-    let Some((corner, _)) = corner else { return want };
+    let Some(wall) = nearest else { return want };
+    let corner = wall.closest(aim);
+    let is_end = |end: Vec2| end.distance_squared(corner) < 1e-6;
+    if !(is_end(wall.a) || is_end(wall.b)) || away(corner) >= 4.0 * ego.radius * ego.radius {
+        return want;
+    }
     let queued = held_up.queued().min(queue_ahead(scene, around, want));
     if queued <= 0.0 {
         return want;
@@ -711,4 +716,20 @@ fn opposition(scene: Scene<'_>, around: &Around, ego: &Ego, want: Want) -> f32 {
         most(forwards / squared.sqrt()) * strength
     };
     (0..others.len).map(of).fold(0.0, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn to_be_held_up_takes_as_long_in_steps_of_any_length() {
+        for dt in [1e-4, 1e-2, 0.1] {
+            let steps = (2.0 / dt) as usize;
+            let waited = (0..steps).fold(0.0, |waited, _| towards(waited, 1.0, dt / 5.0));
+            assert!((waited - 0.33).abs() < 0.01, "{waited} after 2 s in steps of {dt} s");
+            let forgets = (0..40 * steps).fold(waited, |waited, _| towards(waited, 0.0, dt / 5.0));
+            assert_eq!(forgets, 0.0);
+        }
+    }
 }

@@ -237,7 +237,7 @@ fn choose_chunk<M: LocalModel>(
                 let preferred = if let Ask::For(preferred) = ask { preferred } else { ego.preferred };
                 let chosen = local.model.choose(simd, scene, &Ego { preferred, ..ego }, around);
                 match ask {
-                    Ask::Opinion(want) => local.headway.weigh(simd, scene, &ego, around, want, remembered[i], chosen),
+                    Ask::Opinion(want) => local.headway.weigh(simd, scene, &ego, around, (want, remembered[i]), chosen),
                     _ => chosen,
                 }
             };
@@ -268,6 +268,10 @@ fn perceive<S: Simd, M: LocalModel>(
             let mut ego = around.sense(simd, scene, row, reach);
             ego.preferred *= model.pace(scene, &ego);
             let counts = headway.on && !model.keeps_distance();
+            // What nobody updates, others must not see.
+            if !counts {
+                *held_up = HeldUp::default();
+            }
             let want = if counts { headway.want(scene, around, &mut ego, held_up) } else { None };
             (ego, want)
         },

@@ -293,7 +293,7 @@ fn the_shortcut_spares_time_and_nothing_else() {
         places.sort_by_key(|place| place.0);
         places
     };
-    for (discomfort, bound) in [(0.5, 0.3), (8.0, 0.6)] {
+    for (discomfort, bound) in [(0.5, 0.3), (6.0, 0.6)] {
         for ((id, with), (_, without)) in end(true, discomfort).into_iter().zip(end(false, discomfort)) {
             assert!(with.distance(without) < bound, "{discomfort}, agent {id}: {with} and {without}");
         }

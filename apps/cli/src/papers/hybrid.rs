@@ -266,7 +266,7 @@ fn open(name: &str, how: How, seed: u64, set: &[(&str, &str)]) -> anyhow::Result
     Ok(Simulation::new(&scenario(name, &changes)?)?)
 }
 
-/// A figure with the engine's additions and without, in a column each.
+/// A figure with the engine's additions and without.
 fn both(
     table: &'static str,
     name: &str,

@@ -20,7 +20,7 @@ use throng_core::world::{Status, View};
 const DECISION_INTERVAL: f32 = 0.5;
 /// Nearer than this to the place that it heads for, it looks around at once, m.
 const THERE: f32 = 0.4;
-/// Nearer than this to its leader, a follower is told the way, m.
+/// Nearer than this to its leader, a follower is told the way; and so far it walks on past where it has lost it, m.
 const CLOSE: f32 = 3.0;
 /// Of those that know the way and are near, this many are looked for behind walls, the nearest first.
 const MOST_LEADERS: usize = 8;
@@ -94,12 +94,9 @@ impl Navigator<'_> {
             return None;
         }
         let has_lost_leader = route.guide == Guide::Leader;
-        let straight_on = naive.straight_on().filter(|_| has_lost_leader);
-        Some(RouteChange::Place {
-            guide: Guide::Chance,
-            leader: 0,
-            at: straight_on.unwrap_or_else(|| naive.try_luck()),
-        })
+        let straight_on = has_lost_leader.then(|| naive.straight_on()).flatten();
+        let at = straight_on.unwrap_or_else(|| naive.try_luck());
+        Some(RouteChange::Place { guide: Guide::Chance, leader: 0, at })
     }
 
     /// The nearest who knows the way, wants to about the same place and is in sight: its id, and where it is.

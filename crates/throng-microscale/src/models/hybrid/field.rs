@@ -138,13 +138,13 @@ impl Perception {
         for i in 0..others.len {
             let (at, velocity) = (self.turned(others.towards(i)), self.turned(others.velocity(i)));
             let (at, step) = (at / self.cell + HALF, velocity * (per_step / self.cell));
+            let counts = counts(i);
             if others.reach[i] > WIDE * self.cell {
                 let reach = others.reach[i] / self.cell;
-                let weight = AMPLITUDE * per_step * counts(i);
+                let weight = AMPLITUDE * per_step * counts;
                 (0..steps).for_each(|time| self.cover(simd, at + step * time as f32, reach, weight));
                 continue;
             }
-            let counts = counts(i);
             for time in 0..steps {
                 if places.push(at + step * time as f32, counts) {
                     self.add(simd, &blob, &mut places);
