@@ -117,7 +117,10 @@ impl Snapshot<'_> {
                 }
                 return None;
             }
-            if gait.aside != 0.0 && !self.is_open(ego, &beside) {
+            // A mesh may reach a little into walls, which its own ways keep off.
+            let lets = |a, b| ego.map.is_jump(a, b) || ego.map.clearance.is_clear(a, b);
+            let is_clear = || beside.windows(2).all(|pair| lets(pair[0], pair[1]));
+            if gait.aside != 0.0 && !(self.is_open(ego, &beside) && is_clear()) {
                 return None;
             }
             // Nothing is cheaper than straight at the best speed.
