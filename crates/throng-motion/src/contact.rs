@@ -233,7 +233,7 @@ impl Found {
     }
 }
 
-/// Whom a row touches, or nearly touches, where all would be.
+/// Whom a row can touch in this step, the nearest of where all would be first.
 #[inline(always)]
 fn contacts<S: Simd>(
     simd: S,
@@ -244,11 +244,11 @@ fn contacts<S: Simd>(
     candidates: &mut Candidates,
 ) -> Touching {
     let mut touching = Touching::new();
-    let (at, radius) = (place(moves, row), &view.agents.radius);
+    let (at, from, radius) = (place(moves, row), view.position(row), &view.agents.radius);
     let mut look_at = |other: usize| {
-        // Others may be pushed as far as they can walk before they touch.
-        let close = radius[row] + radius[other] + view.fastest * view.dt;
-        let squared = view.towards(at, place(moves, other)).length_squared();
+        // Both may be pushed, from where they were, as far as they can walk.
+        let close = radius[row] + radius[other] + 2.0 * view.fastest * view.dt;
+        let squared = view.towards(from, view.position(other)).length_squared();
         if other != row && squared < close * close {
             insert_nearest_first(&mut touching, other as u32, |row| {
                 let away = view.towards(at, place(moves, row as usize)).length_squared();
