@@ -3,6 +3,7 @@
 mod common;
 mod json;
 mod newcomer;
+mod papers;
 mod plan;
 mod survival;
 mod sweep;

@@ -164,6 +164,38 @@ impl<T: Remembered> Remember for Memory<T> {
     }
 }
 
+/// Two memories of one stage are one to the engine.
+impl<A: Remembered, B: Remembered> Remember for (Memory<A>, Memory<B>) {
+    fn forget(&mut self, slot: u32) {
+        self.0.forget(slot);
+        self.1.forget(slot);
+    }
+
+    fn note(&mut self, slot: u32, change: Change) {
+        self.0.note(slot, change);
+        self.1.note(slot, change);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_stdvec(&(self.0.save(), self.1.save())).unwrap_or_default()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), MemoryError> {
+        let (first, second): (Vec<u8>, Vec<u8>) =
+            postcard::from_bytes(bytes).map_err(|error| MemoryError(error.to_string()))?;
+        self.0.load(&first)?;
+        self.1.load(&second)
+    }
+
+    fn state_hash(&self) -> u64 {
+        mix(self.0.state_hash()) ^ self.1.state_hash()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes() + self.1.bytes()
+    }
+}
+
 /// One round of splitmix64's finaliser: every bit of the input reaches every bit of the output.
 pub fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -207,6 +239,19 @@ mod tests {
         assert_eq!(memory.state_hash(), empty);
         loaded.forget(7);
         assert_eq!(loaded.state_hash(), empty);
+    }
+
+    #[test]
+    fn two_memories_are_saved_and_forgotten_together() {
+        let mut both: (Memory<u32>, Memory<u32>) = Default::default();
+        (*both.0.get_mut(1), *both.1.get_mut(1)) = (3, 4);
+        let mut loaded: (Memory<u32>, Memory<u32>) = Default::default();
+        loaded.load(&both.save()).unwrap();
+        assert_eq!((*loaded.0.get(1), *loaded.1.get(1), loaded.state_hash()), (3, 4, both.state_hash()));
+        *loaded.1.get_mut(1) = 5;
+        assert_ne!(loaded.state_hash(), both.state_hash());
+        loaded.forget(1);
+        assert_eq!((*loaded.0.get(1), *loaded.1.get(1)), (0, 0));
     }
 
     #[test]

@@ -138,6 +138,15 @@ pub fn map<R: Send>(size: usize, count: usize, work: &(dyn Fn(usize) -> R + Sync
     made
 }
 
+/// What `work` makes of the numbers below `count`, in their order, where it makes anything. Of a `size` of numbers each, one
+/// thread does all.
+pub fn filter_map<R: Send>(size: usize, count: usize, work: impl Fn(usize) -> Option<R> + Sync) -> Vec<R> {
+    let chunk = |chunk: usize| -> Vec<R> {
+        (chunk * size..((chunk + 1) * size).min(count)).filter_map(&work).collect()
+    };
+    map(1, count.div_ceil(size), &chunk).into_iter().flatten().collect()
+}
+
 /// Whether anything below `count` is as asked. Not all are looked at once one is found.
 pub fn any(size: usize, count: usize, is: &(dyn Fn(usize) -> bool + Sync)) -> bool {
     let found = AtomicBool::new(false);
@@ -179,6 +188,8 @@ mod tests {
     fn answers_come_in_the_order_of_the_questions() {
         for size in [1, 7] {
             assert_eq!(map(size, 50, &|i| i * i), (0..50).map(|i| i * i).collect::<Vec<_>>());
+            let even: Vec<usize> = (0..50).step_by(2).collect();
+            assert_eq!(filter_map(size, 50, |i| i.is_multiple_of(2).then_some(i)), even);
             assert!(any(size, 50, &|i| i == 49));
             assert!(!any(size, 50, &|i| i == 50));
         }

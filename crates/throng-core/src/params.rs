@@ -5,7 +5,7 @@
 
 pub use crate::draw::Draw;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// A parameter's value as a scenario file or a command line gives it.
@@ -18,6 +18,45 @@ pub enum Value {
     Number(f64),
     /// A distribution that each agent draws its own from.
     Drawn(Draw),
+    /// One of some names.
+    Word(Word),
+}
+
+/// A name that a value may have: short, so that values can be copied. Longer ones are cut, and are no choice of any field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    bytes: [u8; Word::MOST],
+    length: u8,
+}
+
+impl Word {
+    const MOST: usize = 31;
+
+    /// The bytes of a name.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()
+    }
+}
+
+impl From<&str> for Word {
+    fn from(text: &str) -> Word {
+        let length = text.floor_char_boundary(Word::MOST);
+        let mut bytes = [0; Word::MOST];
+        bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+        Word { bytes, length: length as u8 }
+    }
+}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl Serialize for Word {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 impl fmt::Display for Value {
@@ -26,13 +65,13 @@ impl fmt::Display for Value {
             Value::Flag(flag) => flag.fmt(f),
             Value::Number(number) => number.fmt(f),
             Value::Drawn(draw) => draw.fmt(f),
+            Value::Word(word) => word.as_str().fmt(f),
         }
     }
 }
 
 /// What a field holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `true` or `false`.
     Flag,
@@ -42,6 +81,27 @@ pub enum Kind {
     Real,
     /// A real number, or a distribution that each agent draws its own from.
     Drawn,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+}
+
+impl Kind {
+    /// The names that can be chosen from, where it is a choice.
+    pub fn choices(self) -> &'static [&'static str] {
+        if let Kind::Choice(names) = self { names } else { &[] }
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Kind::Flag => serializer.serialize_str("flag"),
+            Kind::Whole => serializer.serialize_str("whole"),
+            Kind::Real => serializer.serialize_str("real"),
+            Kind::Drawn => serializer.serialize_str("drawn"),
+            Kind::Choice(names) => names.serialize(serializer),
+        }
+    }
 }
 
 /// The interval that a number must lie in.
@@ -100,7 +160,7 @@ pub struct Field {
     pub kind: Kind,
     /// Its value where it is not set.
     pub default: Value,
-    /// What a number must satisfy; flags ignore it.
+    /// What a number must satisfy; flags and choices ignore it.
     pub limit: Limit,
 }
 
@@ -127,7 +187,7 @@ pub enum ParamError {
         /// The value as written.
         value: Box<Value>,
         /// What it must be.
-        expected: &'static str,
+        expected: Box<str>,
     },
     /// Outside its limits.
     #[error("`params.{block}.{key}` = {value} must be {limit} (default {default})")]
@@ -173,11 +233,15 @@ pub fn check(block: &'static str, fields: &[Field], key: &str, value: Value) -> 
         let known = fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
         return Err(ParamError::Unknown { block, key: key.into(), known });
     };
-    let wrong = |expected| Err(ParamError::Kind { block, key: field.name, value: Box::new(value), expected });
+    let wrong = |expected: &str| {
+        Err(ParamError::Kind { block, key: field.name, value: Box::new(value), expected: expected.into() })
+    };
     match (field.kind, value) {
         (Kind::Flag, Value::Flag(_)) => Ok(()),
         (Kind::Flag, _) => wrong("true or false"),
-        (_, Value::Flag(_)) => wrong("a number"),
+        (Kind::Choice(names), Value::Word(word)) if names.contains(&word.as_str()) => Ok(()),
+        (Kind::Choice(names), _) => wrong(&format!("one of: {}", names.join(", "))),
+        (_, Value::Flag(_) | Value::Word(_)) => wrong("a number"),
         (Kind::Whole, Value::Number(n)) if n.fract() != 0.0 => wrong("a whole number"),
         (Kind::Drawn, Value::Drawn(draw))
             if [draw.low(), draw.high()].iter().all(|&end| field.limit.holds(end)) =>
@@ -233,7 +297,7 @@ impl FieldType for Draw {
         match value {
             Value::Drawn(draw) => draw,
             Value::Number(number) => Draw::Fixed(number),
-            Value::Flag(_) => Draw::Fixed(f64::NAN),
+            Value::Flag(_) | Value::Word(_) => Draw::Fixed(f64::NAN),
         }
     }
     fn to_value(self) -> Value {
@@ -249,6 +313,39 @@ impl FieldType for usize {
     fn to_value(self) -> Value {
         Value::Number(self as f64)
     }
+}
+
+/// Declares a parameter that is one of some names: an enum whose first variant is the default.
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[doc = $about:literal])+
+        pub enum $name:ident {
+            $( $(#[doc = $doc:literal])+ $variant:ident = $word:literal, )+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $( $(#[doc = $doc])+ $variant, )+
+        }
+
+        impl $crate::params::FieldType for $name {
+            const KIND: $crate::params::Kind = $crate::params::Kind::Choice(&[$($word),+]);
+
+            fn from_value(value: $crate::params::Value) -> $name {
+                const ALL: &[$name] = &[$($name::$variant),+];
+                let names = <$name as $crate::params::FieldType>::KIND.choices();
+                let $crate::params::Value::Word(word) = value else { return ALL[0] };
+                names.iter().position(|name| *name == word.as_str()).map_or(ALL[0], |index| ALL[index])
+            }
+
+            fn to_value(self) -> $crate::params::Value {
+                let names = <$name as $crate::params::FieldType>::KIND.choices();
+                $crate::params::Value::Word(names[self as usize].into())
+            }
+        }
+    };
 }
 
 /// Declares a parameter block: the struct, its defaults, its fields and their checks.

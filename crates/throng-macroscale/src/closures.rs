@@ -6,6 +6,8 @@
 //! one is what local models are for. Nor do those who walk close anything: a crowd is what planners weigh by its density.
 
 use glam::{DVec2, Vec2};
+use throng_core::CHUNK;
+use throng_core::parallel;
 use throng_core::space::Wall;
 use throng_core::world::{Status, View};
 
@@ -30,31 +32,57 @@ impl Closure {
     }
 }
 
-/// Lists what is closed for bodies of a radius until they look again, s.
-pub(crate) fn list(view: View<'_>, radius: f32, attention: f32, closed: &mut Vec<Closure>) {
-    closed.clear();
-    if view.walls.all().is_empty() {
-        return;
-    }
-    for mover in view.movers {
+/// Lists what is closed for bodies of some radii until they look again, s.
+pub(crate) fn list<'r>(
+    view: View<'_>,
+    radii: impl Iterator<Item = &'r f32> + Clone,
+    attention: f32,
+) -> Vec<Vec<Closure>> {
+    let Some(widest) = radii.clone().copied().reduce(f32::max).filter(|_| !view.walls.all().is_empty())
+    else {
+        return radii.map(|_| Vec::new()).collect();
+    };
+    let agents = view.agents;
+    let closes = |row: usize, radius: f32| {
+        let reach = agents.radius[row] + radius;
+        is_between_walls(view, view.position(row), 2.0 * reach, |a, b| a + b < 2.0 * reach)
+    };
+    // Who closes nothing for the widest closes nothing for others.
+    let stands = |row: usize| (agents.status[row] != Status::Walking && closes(row, widest)).then_some(row);
+    let standing = parallel::filter_map(CHUNK, agents.len(), stands);
+    radii
+        .map(|&radius| {
+            let mut closed = moving(view, radius, attention);
+            let those = standing.iter().filter(|&&row| closes(row, radius));
+            closed.extend(those.map(|&row| Closure {
+                at: view.position(row).as_dvec2(),
+                reach: (agents.radius[row] + radius).into(),
+            }));
+            closed
+        })
+        .collect()
+}
+
+/// What scripted bodies close.
+fn moving(view: View<'_>, radius: f32, attention: f32) -> Vec<Closure> {
+    let closed = |mover: usize| {
+        let mover = view.movers[mover];
         let reach = mover.radius + radius;
         let way = mover.velocity * attention;
         // Discs as far apart as they are wide leave nothing open between them.
         let discs = (way.length() / reach).ceil().min(MOST_DISCS) as usize;
-        let places = (0..=discs).map(|disc| mover.position + way * (disc as f32 / discs.max(1) as f32));
+        let places = (0..=discs).map(move |disc| mover.position + way * (disc as f32 / discs.max(1) as f32));
         let needed = reach + radius;
         let closes = |&at: &Vec2| is_between_walls(view, at, needed, |a, b| a.max(b) < needed);
-        closed.extend(places.filter(closes).map(|at| Closure { at: at.as_dvec2(), reach: reach.into() }));
-    }
-    let agents = view.agents;
-    for row in (0..agents.len()).filter(|&row| agents.status[row] != Status::Walking) {
-        let (at, reach) = (view.position(row), agents.radius[row] + radius);
-        if is_between_walls(view, at, 2.0 * reach, |a, b| a + b < 2.0 * reach) {
-            closed.push(Closure { at: at.as_dvec2(), reach: reach.into() });
-        }
-    }
+        let closures = places.filter(closes).map(|at| Closure { at: at.as_dvec2(), reach: reach.into() });
+        let closures: Vec<Closure> = closures.collect();
+        (!closures.is_empty()).then_some(closures)
+    };
+    parallel::filter_map(MOVERS_AT_A_TIME, view.movers.len(), closed).into_iter().flatten().collect()
 }
 
+/// Movers that one thread looks at.
+const MOVERS_AT_A_TIME: usize = 16;
 /// Bounds what a body that is faster than all others closes.
 const MOST_DISCS: f32 = 64.0;
 

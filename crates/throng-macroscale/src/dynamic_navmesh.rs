@@ -202,13 +202,18 @@ impl DynamicNavmeshPlanner {
         let open: Vec<usize> = (0..view.agents.len()).filter(|&row| self.next[row].is_none()).collect();
         let maps = self.maps.get_mut();
         let navigator = Navigator { params: &self.params, maps, routes: &self.routes };
-        for map in &navigator.maps.all {
+        if open.is_empty() {
+            return;
+        }
+        let radii = navigator.maps.all.iter().map(|map| &map.radius);
+        let closed = closures::list(view, radii, self.params.all.attention);
+        for (map, closed) in navigator.maps.all.iter().zip(closed) {
             let alike = open.iter().copied().filter(|&row| view.planned_radius(row) == map.radius);
             let alike: Vec<usize> = alike.collect();
             if alike.is_empty() {
                 continue;
             }
-            let ahead = navigator.ahead(view, &map.fine, map.radius);
+            let ahead = Ahead { forecast: navigator.forecast(view, &map.fine), closed };
             let found = parallel::map(1, alike.len(), &|i| navigator.search(view, alike[i], &ahead));
             for (row, stops) in alike.into_iter().zip(found) {
                 let to = match stops {
@@ -298,8 +303,8 @@ impl<'a> Navigator<'a> {
 
     /// What bodies of a radius may meet.
     fn ahead(&self, view: View<'_>, map: &FreeSpace, radius: f32) -> Ahead {
-        let mut closed = Vec::new();
-        closures::list(view, radius, self.params.all.attention, &mut closed);
+        let closed = closures::list(view, [radius].iter(), self.params.all.attention);
+        let closed = closed.into_iter().flatten().collect();
         Ahead { forecast: self.forecast(view, map), closed }
     }
 

@@ -18,12 +18,13 @@
 use crate::domain::Placed;
 use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Effort, Settings, Status};
 use glam::DVec2;
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
 use throng_core::geom::double::length;
 
 /// A plan of one domain as another one sees it: places, and when they would be passed.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     points: Vec<DVec2>,
     /// s; none where the line has no time.
@@ -118,7 +119,7 @@ fn straightened(points: impl IntoIterator<Item = DVec2>) -> Vec<DVec2> {
 }
 
 /// How far states may be from a line.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Width {
     /// m to either side.
     pub space: f64,
@@ -136,7 +137,7 @@ impl Width {
 }
 
 /// A line with a width.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tunnel {
     /// Its middle.
     pub line: Line,
@@ -237,7 +238,8 @@ impl<D: Placed + ?Sized> Domain for Within<'_, D> {
 }
 
 /// A search that a plan of another domain guides.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound(serialize = "S: Serialize", deserialize = "S: Deserialize<'de>"))]
 pub struct Guided<S> {
     search: AnytimeDynamicAstar<S>,
     tunnel: Tunnel,
@@ -338,6 +340,36 @@ impl<S: Copy + Eq + Hash + Debug> Guided<S> {
         self.change(domain, tunnel, self.search.inflation());
     }
 
+    /// The start moves, in a search against the direction of travel.
+    pub fn move_start(&mut self, start: S) {
+        if self.aim != Aim::At(start) {
+            self.aim = Aim::At(start);
+            self.kept.clear();
+            self.search.move_start(start);
+        }
+    }
+
+    /// Goes back to the first inflation and keeps what is known: a mended plan sooner, at a weaker bound.
+    pub fn inflate(&mut self) {
+        self.outgrown = false;
+        self.search.inflate();
+    }
+
+    /// Forgets what is known, and goes back to the first inflation and width.
+    pub fn begin_again(&mut self) {
+        self.before = self.effort();
+        self.before.restarts += 1;
+        (self.wider, self.since, self.outgrown) = (1.0, 0, false);
+        self.kept.clear();
+        self.search = AnytimeDynamicAstar::new(self.settings, self.aim, &self.roots);
+        self.tunnel = self.width_at(self.settings.inflation);
+    }
+
+    /// What it heads for.
+    pub fn aim(&self) -> Aim<S> {
+        self.aim
+    }
+
     /// The tunnel as it is now.
     pub fn tunnel(&self) -> &Tunnel {
         &self.tunnel
@@ -359,6 +391,7 @@ impl<S: Copy + Eq + Hash + Debug> Guided<S> {
         Effort {
             expansions: now.expansions + before.expansions,
             edges: now.edges + before.edges,
+            reevaluations: now.reevaluations + before.reevaluations,
             restarts: now.restarts + before.restarts,
         }
     }

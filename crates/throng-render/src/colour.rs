@@ -2,22 +2,48 @@
 
 /// Red, green, blue, and how opaque.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Colour {
+pub struct Colour {
     pub(crate) rgb: [u8; 3],
     pub(crate) alpha: f32,
 }
 
 impl Colour {
-    pub(crate) const fn hex(code: u32) -> Colour {
+    /// Of texts and marks.
+    pub const INK: Colour = Theme::LIGHT.ink;
+    /// Of what should not catch the eye.
+    pub const FAINT: Colour = Theme::LIGHT.faint_ink;
+    /// Where one can walk.
+    pub const FLOOR: Colour = Theme::LIGHT.floor;
+    /// Of obstacles.
+    pub const WALL: Colour = Theme::LIGHT.wall;
+
+    /// From `0xrrggbb`.
+    pub const fn hex(code: u32) -> Colour {
         Colour { rgb: [(code >> 16) as u8, (code >> 8) as u8, code as u8], alpha: 1.0 }
     }
 
-    pub(crate) fn with_alpha(self, alpha: f32) -> Colour {
+    /// The colour of a cohort; after seven they return darker.
+    pub fn of_cohort(place: usize) -> Colour {
+        cohort(place, false)
+    }
+
+    /// A colour of the wheel; all are equally light.
+    pub fn of_turn(turn: f32) -> Colour {
+        wheel(turn, false)
+    }
+
+    /// Of a density, from 0 to 1 as the highest that is shown.
+    pub fn of_density(share: f32) -> Colour {
+        ramp(AREAS, share)
+    }
+
+    /// The same, so opaque: 0 to 1.
+    pub fn with_alpha(self, alpha: f32) -> Colour {
         Colour { alpha, ..self }
     }
 
     /// A mixture: `share` of `other`.
-    pub(crate) fn mixed(self, other: Colour, share: f32) -> Colour {
+    pub fn mixed(self, other: Colour, share: f32) -> Colour {
         let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u8;
         let rgb = std::array::from_fn(|channel| mix(self.rgb[channel], other.rgb[channel]));
         Colour { rgb, alpha: self.alpha }

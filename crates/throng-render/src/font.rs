@@ -115,6 +115,9 @@ const GLYPHS: &[Glyph] = &[
     ('|', 0.0, "0 8 0 -1.5"),
     ('}', 1.8, "a 0 7.1 .9 .9 90 0 0.9 4 1.8 3.2 0.9 2.4 0.9 -0.6 a 0 -0.6 .9 .9 0 -90"),
     ('~', 4.4, "a 1.1 3 1.1 .9 180 0 a 3.3 3 1.1 .9 180 360"),
+    ('Σ', 4.4, "4.2 7 0 7 2.6 3.6 0 0 4.4 0"),
+    ('µ', 3.7, "0 4.9 0 -2.2 ; 0 2 a 1.85 2 1.85 2 180 360 ; 3.7 4.9 3.7 0"),
+    ('×', 3.4, "0 1 3.4 4.4 ; 0 4.4 3.4 1"),
     ('²', 2.2, "a 1.1 6.4 1 .9 165 -35 0.05 4.2 2.2 4.2"),
     ('·', 0.3, "o 0.15 3 .15 .15"),
 ];
@@ -205,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_printable_character_has_a_glyph_that_is_well_formed() {
-        for letter in (' '..='~').chain(['²', '·']) {
+        for letter in (' '..='~').chain(['Σ', 'µ', '×', '²', '·']) {
             let (found, width, program) = glyph(letter);
             assert_eq!(*found, letter);
             let (mut numbers, mut expected) = (0, 0);

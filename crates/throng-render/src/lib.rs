@@ -10,6 +10,7 @@
 //!
 //! A run becomes one list of shapes, which two back ends draw, so that both formats look alike.
 
+mod axis;
 mod bodies;
 mod colour;
 mod feet;
@@ -21,11 +22,16 @@ mod layout;
 mod page;
 mod plan;
 mod raster;
+mod sheet;
 mod svg;
 mod trails;
 
+pub use axis::Axis;
+pub use colour::Colour;
 pub use film::{Film, FilmError, FilmOptions, Watch, film};
+pub use page::Anchor;
 pub use plan::{Planned, plan_picture};
+pub use sheet::{Frame, Panel, Sheet, Swatch};
 
 use colour::Theme;
 use layout::Stage;

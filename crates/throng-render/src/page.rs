@@ -28,9 +28,12 @@ pub(crate) enum Shape {
 
 /// Which end of a text stands at its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Anchor {
+pub enum Anchor {
+    /// Its beginning.
     Start,
+    /// Its middle.
     Middle,
+    /// Its end.
     End,
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use throng::record::open_run;
 use throng_render::{ColourBy, Kind, Picture, PictureOptions, picture};
 
-/// Width, height and RGBA pixels of a PNG file.
+/// Width, height and RGB pixels of a PNG file.
 fn decoded(png: &[u8]) -> (u32, u32, Vec<u8>) {
     let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
@@ -17,9 +17,9 @@ fn decoded(png: &[u8]) -> (u32, u32, Vec<u8>) {
 /// The share of pixels that are not the colour of the corner.
 fn inked(picture: &Picture) -> f64 {
     let (_, _, pixels) = decoded(&picture.to_png());
-    let paper = &pixels[..4];
-    let inked = pixels.chunks_exact(4).filter(|pixel| *pixel != paper).count();
-    inked as f64 / (pixels.len() / 4) as f64
+    let paper = &pixels[..3];
+    let inked = pixels.chunks_exact(3).filter(|pixel| *pixel != paper).count();
+    inked as f64 / (pixels.len() / 3) as f64
 }
 
 #[test]

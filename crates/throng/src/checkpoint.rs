@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng_core::world::Departure;
 
-const MAGIC: &[u8; 8] = b"throngCa";
+const MAGIC: &[u8; 8] = b"throngCb";
 
 /// How the checkpoints of all versions begin; the next byte tells them apart.
 const FAMILY: &[u8; 7] = b"throngC";

@@ -247,6 +247,7 @@ fn task_plan(task: TaskExplanation, origin: DVec2) -> TaskPlan {
         Some(Event::Agent) => "agent",
         Some(Event::Ending) => "ending",
         Some(Event::InTheWay) => "in-the-way",
+        Some(Event::Crowded) => "crowded",
         Some(Event::Improve) => "improve",
     };
     TaskPlan {

@@ -65,6 +65,8 @@ pub mod record;
 #[cfg(feature = "scenario")]
 pub mod report;
 #[cfg(feature = "scenario")]
+mod rides;
+#[cfg(feature = "scenario")]
 pub mod scenario;
 #[cfg(feature = "scenario")]
 pub mod simulation;

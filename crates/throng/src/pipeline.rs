@@ -4,7 +4,7 @@ use crate::catalog::{self, Stage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use throng_core::memory::{Change, MemoryError, Remember, mix};
-use throng_core::params::{Draw, Params, Value};
+use throng_core::params::{Draw, Params, Value, Word};
 use throng_macroscale::Macroscale;
 use throng_mesoscale::{Mesoscale, WorldField};
 use throng_microscale::{Headway, LocalModels, Reach};
@@ -206,7 +206,7 @@ fn locals(models: &Models, keeps_clear: bool) -> Result<LocalModels, UnknownMode
 
 /// Settings as numbers: a format that does not describe itself cannot tell a flag from a distribution.
 mod as_numbers {
-    use super::{Draw, Settings, Value};
+    use super::{Draw, Settings, Value, Word};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
     type Numbers = Vec<(String, Vec<(String, u8, [f64; 4])>)>;
@@ -233,11 +233,27 @@ mod as_numbers {
         match value {
             Value::Flag(flag) => (0, [f64::from(u8::from(flag)), 0.0, 0.0, 0.0]),
             Value::Number(number) => (1, [number, 0.0, 0.0, 0.0]),
+            Value::Word(word) => (6, word_to_numbers(word)),
             Value::Drawn(Draw::Fixed(number)) => (2, [number, 0.0, 0.0, 0.0]),
             Value::Drawn(Draw::Uniform { low, high }) => (3, [low, high, 0.0, 0.0]),
             Value::Drawn(Draw::Normal { mean, deviation, low, high }) => (4, [mean, deviation, low, high]),
             Value::Drawn(Draw::LogNormal { mu, sigma, low, high }) => (5, [mu, sigma, low, high]),
         }
+    }
+
+    /// The bytes of a word, eight in each number.
+    fn word_to_numbers(word: Word) -> [f64; 4] {
+        let bytes = word.as_str().as_bytes();
+        let byte = |index: usize| bytes.get(index).copied().unwrap_or(0);
+        std::array::from_fn(|number| {
+            f64::from_le_bytes(std::array::from_fn(|index| byte(8 * number + index)))
+        })
+    }
+
+    fn word_from_numbers(numbers: [f64; 4]) -> Option<Word> {
+        let bytes: Vec<u8> = numbers.into_iter().flat_map(f64::to_le_bytes).collect();
+        let text = bytes.split(|&byte| byte == 0).next()?;
+        std::str::from_utf8(text).ok().map(Word::from)
     }
 
     fn from_numbers(kind: u8, [a, b, c, d]: [f64; 4]) -> Option<Value> {
@@ -248,6 +264,7 @@ mod as_numbers {
             3 => Value::Drawn(Draw::Uniform { low: a, high: b }),
             4 => Value::Drawn(Draw::Normal { mean: a, deviation: b, low: c, high: d }),
             5 => Value::Drawn(Draw::LogNormal { mu: a, sigma: b, low: c, high: d }),
+            6 => Value::Word(word_from_numbers([a, b, c, d])?),
             _ => return None,
         })
     }

@@ -36,10 +36,17 @@ pub struct Report {
     pub exits: BTreeMap<String, usize>,
     /// Mean time from an agent's start to its arrival, s; over those that arrived, `null` where no agent did.
     pub mean_travel_s: Option<f64>,
+    /// The longest such time, s.
+    pub max_travel_s: Option<f64>,
     /// Sum over agents, m.
     pub path_length_m: f64,
     /// The same by cohort, m.
     pub path_length_by_cohort: BTreeMap<String, f64>,
+    /// How far those have walked who arrived, over how far it would have been straight from their starts to the rims of their first
+    /// goals; `null` where no agent arrived, or all have journeys.
+    pub path_over_straight: Option<f64>,
+    /// How often an agent stood on another platform than the last one that it had stood on.
+    pub platforms_changed: usize,
     /// Pairs closer than the sum of their radii by more than 1 mm, averaged over steps.
     pub collisions_per_step: f64,
     /// The deepest overlap of all, m.
@@ -83,8 +90,11 @@ impl Report {
             waiting_outside: simulation.waiting_outside(),
             exits: simulation.exits(),
             mean_travel_s: simulation.mean_travel(),
+            max_travel_s: simulation.max_travel(),
             path_length_m: length,
             path_length_by_cohort: by_cohort,
+            path_over_straight: simulation.path_over_straight(),
+            platforms_changed: simulation.platforms_changed(),
             collisions_per_step: metrics.collisions_per_step(),
             max_overlap_m: f64::from(metrics.max_overlap),
             wall_s: wall.as_secs_f64(),

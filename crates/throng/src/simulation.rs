@@ -4,16 +4,18 @@ use crate::crowd::{
     Agent, AgentId, BuildError, Cohort, CohortGoal, CohortId, Crowd, Edit, EditError, Mover, checksum,
 };
 use crate::explain::Explanation;
-use crate::map::bounds;
+use crate::map::{bounds, winds_around};
 use crate::measure::{Live, Measures, Observer};
 use crate::pipeline::{CohortModels, Models};
 use crate::record::RunInfo;
+use crate::rides::Rides;
 use crate::scenario::{self, Action, AgentStart, Event, Goal, Scenario};
 use crate::ways::{Sources, Ways, WaysState};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
+use throng_core::geom::double::distance_to_segment;
 use throng_core::world::{Cause, Departure, Status};
 
 /// A crowd that does what a scenario says. Everything that a [`Crowd`] can do, it can do as well.
@@ -24,6 +26,7 @@ pub struct Simulation {
     /// How many of the crowd's departures are in the list.
     noted: usize,
     measures: Live,
+    rides: Rides,
 }
 
 /// What the scenario says of the time to come, and for reports.
@@ -33,6 +36,8 @@ struct Timetable {
     until: f64,
     first_id: Vec<u32>,
     areas: Vec<Vec<DVec2>>,
+    /// From where agents begin straight to where their goals do, m, by id; nothing for journeys.
+    straight: Vec<Option<f64>>,
     info: RunInfo,
     events: Vec<Event>,
     next_event: usize,
@@ -46,6 +51,7 @@ pub(crate) struct Progress {
     next_event: usize,
     ways: WaysState,
     entered: Vec<u32>,
+    rides: Rides,
 }
 
 /// An agent that has no path to its goal.
@@ -114,7 +120,7 @@ impl Simulation {
         }
         let mut measures = Live::new(&scenario.measures, scenario.map.periodic);
         measures.observe(&crowd.frame());
-        Ok(Simulation { crowd, timetable, departed: Vec::new(), noted: 0, measures })
+        Ok(Simulation { crowd, timetable, departed: Vec::new(), noted: 0, measures, rides: Rides::default() })
     }
 
     /// A simulation that goes on with a saved crowd.
@@ -128,7 +134,8 @@ impl Simulation {
         let mut timetable = Timetable { next_event: progress.next_event, ..Timetable::of(scenario) };
         timetable.ways.resume(progress.ways);
         timetable.sources.resume(progress.entered);
-        Simulation { crowd, timetable, departed, noted: 0, measures: Live::resumed(observers) }
+        let (measures, rides) = (Live::resumed(observers), progress.rides);
+        Simulation { crowd, timetable, departed, noted: 0, measures, rides }
     }
 
     /// One step: what the timetable says, then the crowd's.
@@ -144,6 +151,7 @@ impl Simulation {
             simulation.noted = 0;
             simulation.note_departures();
             simulation.measures.observe(&simulation.crowd.frame());
+            simulation.rides.observe(simulation.crowd.world().view());
         });
     }
 
@@ -231,7 +239,12 @@ impl Simulation {
     /// How far its timetable is.
     pub(crate) fn progress(&self) -> Progress {
         let Timetable { next_event, ways, sources, .. } = &self.timetable;
-        Progress { next_event: *next_event, ways: ways.state().clone(), entered: sources.entered().to_vec() }
+        Progress {
+            next_event: *next_event,
+            ways: ways.state().clone(),
+            entered: sources.entered().to_vec(),
+            rides: self.rides.clone(),
+        }
     }
 
     /// A number that differs whenever the state differs in a bit: that of the crowd, and how far people are on their ways.
@@ -336,6 +349,27 @@ impl Simulation {
         (count > 0).then(|| sum / f64::from(count))
     }
 
+    /// The longest time from start to arrival, s, over those that arrived.
+    pub fn max_travel(&self) -> Option<f64> {
+        let travels = self.fates().filter(|fate| fate.arrival >= 0.0);
+        travels.map(|fate| f64::from(fate.arrival) - f64::from(fate.start)).reduce(f64::max)
+    }
+
+    /// How far those have walked who arrived, over how far it would have been straight from their starts to the rims of their
+    /// first goals. Those who have a journey are left out.
+    pub fn path_over_straight(&self) -> Option<f64> {
+        let straight = |id: u32| self.timetable.straight.get(id as usize).copied().flatten();
+        let arrived = self.fates().filter(|fate| fate.arrival >= 0.0);
+        let lengths = arrived.filter_map(|fate| Some((f64::from(fate.walked), straight(fate.id)?)));
+        let (walked, straight) = lengths.fold((0.0, 0.0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
+        (straight > 0.0).then(|| walked / straight)
+    }
+
+    /// How often an agent stood on another platform than the last one that it had stood on.
+    pub fn platforms_changed(&self) -> usize {
+        self.rides.changed()
+    }
+
     /// How far all agents have walked, m: in all, and by cohort.
     pub fn path_lengths(&self) -> (f64, BTreeMap<String, f64>) {
         let names = self.crowd.cohort_names();
@@ -366,6 +400,24 @@ impl Simulation {
     }
 }
 
+/// By id: from every start to where its goal begins, m.
+fn straight_lengths(scenario: &Scenario) -> Vec<Option<f64>> {
+    let length = |cohort: &scenario::Cohort, agent: &AgentStart| match agent.goal {
+        Goal::Point(goal) => Some((agent.position.distance(goal) - cohort.goal_radius).max(0.0)),
+        Goal::Area(area) => Some(distance_to_ring(&scenario.areas[area as usize], agent.position)),
+        Goal::Journey(_) => None,
+    };
+    let cohorts = scenario.cohorts.iter();
+    cohorts.flat_map(|cohort| cohort.agents.iter().map(move |agent| length(cohort, agent))).collect()
+}
+
+/// 0 within it.
+fn distance_to_ring(ring: &[DVec2], place: DVec2) -> f64 {
+    let next = ring.iter().skip(1).chain(ring.first());
+    let sides = ring.iter().zip(next).map(|(&a, &b)| distance_to_segment(place, a, b));
+    if winds_around(ring, place) { 0.0 } else { sides.fold(f64::INFINITY, f64::min) }
+}
+
 impl Timetable {
     fn of(scenario: &Scenario) -> Timetable {
         let first_id = scenario.cohorts.iter().scan(0, |next, cohort| {
@@ -379,6 +431,7 @@ impl Timetable {
             until: scenario.until,
             first_id: first_id.collect(),
             areas: scenario.areas.clone(),
+            straight: straight_lengths(scenario),
             info: RunInfo::of(scenario),
             events: scenario.events.clone(),
             next_event: 0,

@@ -236,6 +236,7 @@ fn keeps_its_values<P: Params>(checked: &mut Vec<&'static str>) {
 fn values_of(field: &throng::params::Field) -> Vec<Value> {
     let limit = field.limit;
     match field.kind {
+        Kind::Choice(names) => names.iter().map(|&name| Value::Word(name.into())).collect(),
         Kind::Flag => vec![Value::Flag(true), Value::Flag(false)],
         Kind::Whole => vec![Value::Number(limit.low.max(1.0)), Value::Number(limit.high.min(1e6))],
         Kind::Real | Kind::Drawn => {
@@ -283,7 +284,11 @@ fn a_scenario_takes_every_parameter_at_its_default_and_at_its_limits() {
     for block in catalog::blocks() {
         for field in block.fields {
             for value in values_of(field).into_iter().chain([field.default]) {
-                let setting = format!("{} = {{ {} = {value} }}\n", block.name, field.name);
+                let written = match value {
+                    Value::Word(word) => format!("{:?}", word.as_str()),
+                    _ => value.to_string(),
+                };
+                let setting = format!("{} = {{ {} = {written} }}\n", block.name, field.name);
                 let text = format!(
                     "format = 1\n[params]\n{setting}[[agents]]\nplace = {{ points = [[0, 0], [1, 0.2]] }}\n\
                      goal = {{ point = [9, 1] }}\nparams.{setting}"

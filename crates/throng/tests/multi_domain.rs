@@ -289,6 +289,48 @@ fn lanes_are_chosen() {
     solves("multi-domain-lanes");
 }
 
+/// Two blocks who change sides through a number of lanes, and how many of all go through one against most.
+fn against(lanes: &[[f64; 2]], columns: u32, seed: u64) -> usize {
+    let walls = std::iter::once(0.0).chain(lanes.iter().flatten().copied()).chain([12.4]).collect::<Vec<_>>();
+    let wall = |ends: &[f64]| {
+        let (low, high) = (ends[0], ends[1]);
+        format!("[[12, {low}], [28, {low}], [28, {high}], [12, {high}]],\n")
+    };
+    let walls: String = walls.chunks(2).map(wall).collect();
+    let measure = |[low, high]: &[f64; 2]| format!("[[measure]]\nline = [[20, {low}], [20, {high}]]\n");
+    let measures: String = lanes.iter().map(measure).collect();
+    let block = |x: f64, goal: f64| {
+        format!(
+            "[[agents]]\ncount = {}\non_arrival = \"leave\"\ngoal = {{ offset = [{goal}, 0] }}\ngoal_radius = 0.8\n\
+             place = {{ grid = {{ from = [{x}, 3.5], columns = {columns}, spacing = 1.3 }}, jitter = 0.2 }}\n",
+            5 * columns
+        )
+    };
+    let text = format!(
+        "{OPEN}[map]\nwalkable = \"POLYGON ((0 0, 40 0, 40 12.4, 0 12.4, 0 0))\"\nobstacles = [\n{walls}]\n{}{}{measures}\
+         [expect]\narrived = {}\n",
+        block(2.0, 34.0),
+        block(38.0 - 1.3 * f64::from(columns - 1), -34.0),
+        10 * columns
+    );
+    let text = text.replace("until = 40.0", &format!("until = 240.0\nseed = {seed}"));
+    let report = solve(&Scenario::parse(&text, "lanes.toml", None).unwrap());
+    report.measures.into_values().filter_map(|figures| figures.line()).map(|line| line.against).sum()
+}
+
+/// On other maps than the scenario's, and with more agents. Half of the few would be at random.
+#[test]
+fn lanes_carry_one_direction_each_on_any_map() {
+    let two = [[3.0, 4.6], [7.4, 9.0]];
+    let three = [[2.8, 4.4], [5.2, 6.8], [7.6, 9.2]];
+    let four = [[2.8, 4.4], [4.8, 6.0], [6.4, 7.6], [8.0, 9.6]];
+    for (lanes, columns) in [(&two[..], 2), (&three[..], 2), (&four[..], 3)] {
+        let sum: usize = (1..=5).map(|seed| against(lanes, columns, seed)).sum();
+        let share = sum as f64 / f64::from(5 * 10 * columns);
+        assert!(share < 0.1, "{} lanes, {columns} columns: {share}", lanes.len());
+    }
+}
+
 #[test]
 fn a_hundred_cross_from_four_sides() {
     solves("multi-domain-four-way");

@@ -384,7 +384,7 @@ fn parameters_are_checked_by_the_catalog() {
     complains("format = 1\nparams.orca.max_neighbors = 1.5", &["must be a whole number"]);
     complains(
         "format = 1\nparams.orca.time_horizon = '1'",
-        &["must be a number, a distribution, true or false"],
+        &["params.orca.time_horizon = \"1\" must be a number"],
     );
     complains(
         &cohort("params.orca = { time_horizon = 0 }"),

@@ -120,7 +120,11 @@ fn default(field: &Field) -> String {
 }
 
 fn limit(field: &Field) -> String {
-    if field.kind == Kind::Flag { "true or false".into() } else { field.limit.to_string() }
+    match field.kind {
+        Kind::Flag => "true or false".into(),
+        Kind::Choice(names) => names.join(", "),
+        Kind::Whole | Kind::Real | Kind::Drawn => field.limit.to_string(),
+    }
 }
 
 fn block(name: &str) -> Option<Block> {
@@ -162,7 +166,7 @@ fn model_json(entry: &Entry) -> Value {
 }
 
 fn field_json(field: &Field) -> Value {
-    let number = field.kind != Kind::Flag;
+    let number = !matches!(field.kind, Kind::Flag | Kind::Choice(_));
     let bound = |bound: f64| (number && bound.abs() < f64::MAX).then_some(bound);
     json!({
         "name": field.name, "about": field.doc, "unit": field.unit, "kind": field.kind, "default": field.default,

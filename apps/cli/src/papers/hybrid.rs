@@ -25,7 +25,8 @@ const FIGURE_5: &str = "Figure 5: cohesive movement";
 const EVACUATION: &str = "Evacuation";
 /// Side of a world cell, m.
 const CELL: f64 = 0.5;
-const GRIDS: [u32; 3] = [1024, 2048, 4096];
+/// Cells a side.
+pub(super) const GRIDS: [u32; 3] = [1024, 2048, 4096];
 /// Agents, and the paper's times on each grid, ms.
 const TIMES: [(usize, [f64; 3]); 3] =
     [(5_000, [20.77, 28.87, 47.82]), (10_000, [38.83, 46.27, 63.14]), (15_000, [57.3, 65.68, 86.87])];
@@ -35,6 +36,20 @@ const WARM: usize = 20;
 const TIMED: usize = 30;
 /// Steps over which collisions are counted.
 const COUNTED: usize = 150;
+
+/// Of `hybrid-congestion`: nobody minds the crowd.
+pub(super) const ALL_SHORTEST: [(&str, &str); 1] = [("agents.wary.params.map-field.congestion", "0")];
+/// Of `hybrid-cohesive`: nobody keeps together.
+pub(super) const APART: [(&str, &str); 8] = [
+    ("agents.east.together", "false"),
+    ("agents.northeast.together", "false"),
+    ("agents.north.together", "false"),
+    ("agents.northwest.together", "false"),
+    ("agents.west.together", "false"),
+    ("agents.southwest.together", "false"),
+    ("agents.south.together", "false"),
+    ("agents.southeast.together", "false"),
+];
 
 /// Runs all of it, or a short version.
 pub fn reproduce(quick: bool) -> anyhow::Result<Reproduction> {
@@ -69,7 +84,7 @@ fn notes(seeds: u64, quick: bool) -> Vec<String> {
 
 /// With the engine's additions or without.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
+pub(super) enum How {
     AsThePaper,
     AsItComes,
 }
@@ -86,7 +101,7 @@ impl How {
 }
 
 /// People with random goals on a flat square.
-struct Crossing {
+pub(super) struct Crossing {
     agents: usize,
     /// m.
     side: f64,
@@ -98,14 +113,19 @@ struct Crossing {
 
 /// ms.
 #[derive(Clone, Copy, Default)]
-struct Times {
-    frame: f64,
-    perception: f64,
-    world_field: f64,
+pub(super) struct Times {
+    pub frame: f64,
+    pub perception: f64,
+    pub world_field: f64,
 }
 
 impl Crossing {
-    fn simulation(&self) -> anyhow::Result<Simulation> {
+    /// The same on one thread: cores that others use as well hold no frame up.
+    pub fn on_one_thread(self) -> Crossing {
+        Crossing { threads: 1, ..self }
+    }
+
+    pub fn simulation(&self) -> anyhow::Result<Simulation> {
         let side = self.side;
         let square = format!("[[0, 0], [{side}, 0], [{side}, {side}], [0, {side}]]");
         let set = [
@@ -122,7 +142,7 @@ impl Crossing {
         Ok(Simulation::with_threads(&scenario, self.threads)?)
     }
 
-    fn time(&self) -> anyhow::Result<Times> {
+    pub fn time(&self) -> anyhow::Result<Times> {
         let mut simulation = self.simulation()?;
         simulation.on_threads(|simulation| (0..WARM).for_each(|_| simulation.step()));
         let (mut frame, mut perception, mut world_field) = (Vec::new(), Vec::new(), Vec::new());
@@ -140,7 +160,7 @@ impl Crossing {
     }
 }
 
-fn on_grid(agents: usize, grid: u32) -> Crossing {
+pub(super) fn on_grid(agents: usize, grid: u32) -> Crossing {
     Crossing { agents, side: f64::from(grid) * CELL, as_the_paper: true, threads: 0 }
 }
 
@@ -211,16 +231,16 @@ fn crossing(
 fn growth(quick: bool) -> anyhow::Result<Vec<Finding>> {
     let [few, many] = if quick { [1_000, 4_000] } else { [5_000, 20_000] };
     let (small, large) = (GRIDS[0], GRIDS[2]);
-    let one = |crossing: Crossing| Crossing { threads: 1, ..crossing };
     let mut findings = Vec::new();
     for agents in if quick { vec![few] } else { TIMES.map(|(agents, _)| agents).to_vec() } {
-        let ratio = per_agent(&one(on_grid(agents, large)), &one(on_grid(agents, small)))?;
+        let ratio =
+            per_agent(&on_grid(agents, large).on_one_thread(), &on_grid(agents, small).on_one_thread())?;
         let claim = format!("time of a frame of {agents} on {large}² over {small}² cells");
         findings.push(Finding::new(claim, ratio, Side::AtMost, 1.05));
     }
     let name = |how: &str| format!("time per agent of {many} over {few}, {how}");
     for grid in if quick { &GRIDS[..1] } else { &GRIDS } {
-        let ratio = per_agent(&one(on_grid(many, *grid)), &one(on_grid(few, *grid)))?;
+        let ratio = per_agent(&on_grid(many, *grid).on_one_thread(), &on_grid(few, *grid).on_one_thread())?;
         findings.push(Finding::new(
             name(&format!("on {grid}² cells, as the paper")),
             ratio,
@@ -259,7 +279,7 @@ fn collisions(agents: usize, how: How) -> anyhow::Result<Finding> {
     Ok(Finding::new(claim, per_thousand, Side::AtMost, if as_the_paper { 0.5 } else { 0.02 }))
 }
 
-fn open(name: &str, how: How, seed: u64, set: &[(&str, &str)]) -> anyhow::Result<Simulation> {
+pub(super) fn open(name: &str, how: How, seed: u64, set: &[(&str, &str)]) -> anyhow::Result<Simulation> {
     let set = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let changes = Overrides { seed: Some(seed), set, ..Overrides::default() };
     let changes = if how == How::AsThePaper { as_the_paper_has_it(changes) } else { changes };
@@ -310,9 +330,7 @@ fn congestion(
     findings: &mut Vec<Finding>,
 ) -> anyhow::Result<()> {
     let mut figures = Vec::new();
-    for (name, set) in
-        [("all shortest", &[("agents.wary.params.map-field.congestion", "0")][..]), ("mixed", &[])]
-    {
+    for (name, set) in [("all shortest", &ALL_SHORTEST[..]), ("mixed", &[])] {
         let (mut round, mut time) = ([0.0; 2], [0.0; 2]);
         for (index, how) in HOW.into_iter().enumerate() {
             line.say(&format!("congestion, {name}, {}", how.name()));
@@ -357,11 +375,8 @@ fn cohesion(
     rows: &mut Vec<Row>,
     findings: &mut Vec<Finding>,
 ) -> anyhow::Result<()> {
-    let names = ["east", "northeast", "north", "northwest", "west", "southwest", "south", "southeast"];
-    let apart: Vec<String> = names.iter().map(|name| format!("agents.{name}.together")).collect();
-    let apart: Vec<(&str, &str)> = apart.iter().map(|key| (key.as_str(), "false")).collect();
     let mut figures = Vec::new();
-    for (name, set) in [("without cohesion", &apart[..]), ("with cohesion", &[])] {
+    for (name, set) in [("without cohesion", &APART[..]), ("with cohesion", &[])] {
         let mut apart = [0.0; 2];
         for (index, how) in HOW.into_iter().enumerate() {
             line.say(&format!("{name}, {}", how.name()));

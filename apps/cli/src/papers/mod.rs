@@ -1,6 +1,7 @@
 //! `throng papers`: a paper's tables, theirs and ours side by side, and what follows from them.
 
 mod density;
+mod figures;
 mod hybrid;
 mod meso;
 mod multi_domain;
@@ -8,7 +9,9 @@ mod snape;
 
 use crate::findings::{self, Finding};
 use anyhow::bail;
+use figures::Figure;
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use throng::Simulation;
 use throng::preset::Preset;
@@ -28,9 +31,9 @@ pub struct Args {
     /// Of multi-domain: the paper's scenarios instead of its table, with ORCA alone beside them
     #[arg(long)]
     scenarios: bool,
-    /// With --scenarios: draw how long tasks took in each frame, as .svg
-    #[arg(long, value_name = "OUT.svg", requires = "scenarios")]
-    picture: Option<std::path::PathBuf>,
+    /// The paper's figures instead of its tables, as .png files in this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "scenarios", requires = "name")]
+    pictures: Option<PathBuf>,
 }
 
 /// A paper that can be reproduced.
@@ -38,14 +41,26 @@ struct Paper {
     name: &'static str,
     title: &'static str,
     reproduce: fn(quick: bool) -> anyhow::Result<Reproduction>,
+    /// What can be drawn of it.
+    figures: &'static [Figure],
 }
 
 const PAPERS: &[Paper] = &[
-    Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce },
-    Paper { name: "meso", title: meso::TITLE, reproduce: meso::reproduce },
-    Paper { name: "density", title: density::TITLE, reproduce: density::reproduce },
-    Paper { name: "hybrid", title: hybrid::TITLE, reproduce: hybrid::reproduce },
-    Paper { name: "multi-domain", title: multi_domain::TITLE, reproduce: multi_domain::reproduce },
+    Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce, figures: &[] },
+    Paper { name: "meso", title: meso::TITLE, reproduce: meso::reproduce, figures: &[] },
+    Paper { name: "density", title: density::TITLE, reproduce: density::reproduce, figures: &[] },
+    Paper {
+        name: "hybrid",
+        title: hybrid::TITLE,
+        reproduce: hybrid::reproduce,
+        figures: figures::hybrid::ALL,
+    },
+    Paper {
+        name: "multi-domain",
+        title: multi_domain::TITLE,
+        reproduce: multi_domain::reproduce,
+        figures: figures::multi_domain::ALL,
+    },
 ];
 
 /// A figure of a paper and ours.
@@ -75,19 +90,22 @@ struct Reproduction {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Some(name) = args.name else {
+    let Some(name) = &args.name else {
         list(args.json)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let Some(paper) = PAPERS.iter().find(|paper| paper.name == name) else {
+    let Some(paper) = PAPERS.iter().find(|paper| paper.name == *name) else {
         let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
         bail!("unknown paper `{name}`; known: {}", known.join(", "));
     };
+    if let Some(folder) = &args.pictures {
+        return draw(paper, folder, &args);
+    }
     if args.scenarios && paper.name != "multi-domain" {
         bail!("--scenarios: only multi-domain has such; leave it out");
     }
     let reproduction = if args.scenarios {
-        multi_domain::scenarios::reproduce(args.quick, args.picture.as_deref())?
+        multi_domain::scenarios::reproduce(args.quick)?
     } else {
         (paper.reproduce)(args.quick)?
     };
@@ -97,6 +115,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         crate::output::show(&reproduction.text())?;
     }
     Ok(findings::exit_code(&reproduction.findings))
+}
+
+fn draw(paper: &Paper, folder: &Path, args: &Args) -> anyhow::Result<ExitCode> {
+    if paper.figures.is_empty() {
+        let drawn = PAPERS.iter().filter(|paper| !paper.figures.is_empty()).map(|paper| paper.name);
+        let drawn = drawn.collect::<Vec<&str>>().join(", ");
+        bail!("--pictures: there are none of {}; there are of {drawn}", paper.name);
+    }
+    figures::draw(paper.figures, folder, args.quick, args.json)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn list(json: bool) -> anyhow::Result<()> {

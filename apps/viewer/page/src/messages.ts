@@ -7,8 +7,9 @@ export interface Field {
   name: string;
   doc: string;
   unit: string;
-  kind: "flag" | "whole" | "real";
-  default: number | boolean;
+  // A list holds the names that can be chosen from.
+  kind: "flag" | "whole" | "real" | "drawn" | string[];
+  default: number | boolean | string;
   limit: { low: number; low_included: boolean; high: number };
 }
 
@@ -36,7 +37,7 @@ export interface LiveScene {
   dt: number;
   until: number;
   pipeline: Record<string, string | string[]>;
-  params: Record<string, Record<string, number | boolean>>;
+  params: Record<string, Record<string, number | boolean | string>>;
   warnings: string[];
 }
 

@@ -78,7 +78,7 @@ export class Models {
 
   private field(block: Block, field: Field, live: LiveScene): HTMLElement {
     const value = live.params[block.name]?.[field.name] ?? field.default;
-    const set = (value: number | boolean) => this.send({ do: "set", block: block.name, key: field.name, value });
+    const set = (value: number | boolean | string) => this.send({ do: "set", block: block.name, key: field.name, value });
     const row = document.createElement("div");
     row.className = "field";
     row.dataset.field = `${block.name}.${field.name}`;
@@ -89,6 +89,11 @@ export class Models {
       input.checked = value === true;
       input.onchange = () => set(input.checked);
       row.append(input);
+    } else if (Array.isArray(field.kind)) {
+      const select = document.createElement("select");
+      select.append(...field.kind.map((name) => new Option(name, name, false, name === value)));
+      select.onchange = () => set(select.value);
+      row.append(select);
     } else {
       this.number(row, field, Number(value), set);
     }

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::order::Level;
-use super::planner::{ChainPlanner, Stretch};
+use super::planner::{ChainPlanner, Progress, Stretch};
 use crate::domain::space_time::Goal;
 use crate::waypoints::Legs;
 use glam::DVec2;
@@ -22,33 +22,21 @@ impl Task<'_> {
     }
 }
 
-/// How far a plan of legs has come.
-#[derive(Clone, Copy, Debug)]
-struct Progress {
-    begin: f64,
-    at: DVec2,
-    velocity: DVec2,
-}
-
 /// After this many legs in a row without a plan there is none: the last had 64 times the budget of the first.
 const MOST_JOINS: u32 = 6;
 
 impl ChainPlanner<'_> {
     /// Plans from waypoint to waypoint in one domain, or in one around the plan of another.
-    pub fn plan_legs(&mut self, levels: &[Level], way: &[DVec2]) -> Vec<Outcome> {
+    pub fn plan_legs(&self, levels: &[Level], way: &[DVec2]) -> Vec<Outcome> {
         let mut legs = Legs::along(way, self.tuning().leg);
         let mut outcomes: Vec<Outcome> = levels.iter().map(|&level| Outcome::none(level)).collect();
         // What the plan was at the beginning of each leg, to go back to.
-        let mut before = Vec::new();
-        let mut now = Progress { begin: self.problem.begin, at: way[0], velocity: self.problem.velocity };
-        let mut leg = 0;
-        let mut joins = 0;
+        let mut before: Vec<(Progress, Vec<(usize, f64)>)> = Vec::new();
+        let mut now = self.start();
+        let (mut leg, mut joins) = (0, 0);
         while let Some(way) = legs.get(leg) {
             before.truncate(leg);
-            before.push((
-                now,
-                outcomes.iter().map(|outcome| (outcome.trajectory.len(), outcome.cost)).collect(),
-            ));
+            before.push((now, outcomes.iter().map(Outcome::mark).collect()));
             let task = Task { way, is_last: leg + 1 == legs.len(), joins };
             if let Some(next) = self.plan_leg(&mut outcomes, now, &task) {
                 (now, leg, joins) = (next, leg + 1, 0);
@@ -66,12 +54,8 @@ impl ChainPlanner<'_> {
             } else {
                 legs.join_next(leg);
             }
-            let marks: &Vec<(usize, f64)>;
-            (now, marks) = (before[leg].0, &before[leg].1);
-            for (outcome, &(points, cost)) in outcomes.iter_mut().zip(marks) {
-                outcome.trajectory.truncate(points);
-                outcome.cost = cost;
-            }
+            now = before[leg].0;
+            outcomes.iter_mut().zip(&before[leg].1).for_each(|(outcome, &mark)| outcome.go_back(mark));
         }
         outcomes
     }
@@ -81,39 +65,44 @@ impl ChainPlanner<'_> {
         let mut guide: Option<Vec<DVec2>> = None;
         let mut end = None;
         for outcome in outcomes {
-            match outcome.level {
-                Level::SpaceTime => {
-                    let stretch = self.stretch(outcome, now, task);
-                    let velocity = self.walk(&stretch, guide.as_deref(), outcome)?;
-                    let &(begin, at) = outcome.trajectory.last()?;
-                    end = Some(Progress { begin, at, velocity });
-                }
-                level => {
-                    let part = match level {
-                        Level::Navmesh => self.on_mesh([now.at, to]),
-                        Level::DynamicNavmesh => self.on_dynamic_mesh([now.at, to], guide.as_deref()),
-                        _ => self.on_grid([now.at, to], now.begin, guide.as_deref()),
-                    };
-                    outcome.status = part.status;
-                    outcome.spend(part.effort);
-                    outcome.seen.extend(&part.seen);
-                    // An agent may stand on a waypoint just now: finer domains can still follow the plan before.
-                    let found = part.is_found();
-                    let places = if found {
-                        part.places().collect()
-                    } else {
-                        guide.unwrap_or_else(|| task.way.to_vec())
-                    };
-                    outcome.cost += part.cost;
-                    let again = usize::from(!outcome.trajectory.is_empty());
-                    outcome.trajectory.extend(part.trajectory.iter().skip(again));
-                    let arrival = part.trajectory.last().map_or(now.begin, |last| last.0);
-                    end = found.then_some(Progress { begin: arrival, at: to, velocity: DVec2::ZERO });
-                    guide = Some(places);
-                }
-            }
+            let part = match outcome.level {
+                Level::SpaceTime => return self.walk_leg(outcome, now, task, guide.as_deref()),
+                Level::Navmesh => self.on_mesh([now.at, to]),
+                Level::DynamicNavmesh => self.on_dynamic_mesh([now.at, to], guide.as_deref()),
+                Level::Grid => self.on_grid([now.at, to], now.begin, guide.as_deref()),
+            };
+            let arrival = part.trajectory.last().map(|last| last.0);
+            end = arrival.map(|begin| Progress { begin, at: to, velocity: DVec2::ZERO });
+            // An agent may stand on a waypoint just now: finer domains can still follow the plan before.
+            let found = part.is_found().then(|| part.places().collect());
+            guide = found.or(guide).or_else(|| Some(task.way.to_vec()));
+            outcome.append(part);
         }
         end
+    }
+
+    /// A leg in space-time. Where the plan before leads a long way round, because bodies close the straight one, it is cut
+    /// too: the depth of no search depends on what stands in the way.
+    fn walk_leg(
+        &self,
+        outcome: &mut Outcome,
+        mut now: Progress,
+        task: &Task<'_>,
+        guide: Option<&[DVec2]>,
+    ) -> Option<Progress> {
+        let longest = self.tuning().leg * f64::from(1 + task.joins);
+        let parts = Legs::along(guide.unwrap_or(task.way), longest);
+        for part in 0..parts.len() {
+            let way = parts.get(part)?;
+            let is_last = task.is_last && part + 1 == parts.len();
+            let stretch = self.stretch(outcome, now, &Task { way, is_last, joins: task.joins });
+            let (plan, velocity) = self.walk(&stretch, guide.map(|_| way));
+            let end = plan.trajectory.last().copied().zip(velocity);
+            outcome.append(plan);
+            let ((begin, at), velocity) = end?;
+            now = Progress { begin, at, velocity };
+        }
+        Some(now)
     }
 
     fn stretch(&self, outcome: &Outcome, now: Progress, task: &Task<'_>) -> Stretch {
@@ -122,9 +111,7 @@ impl ChainPlanner<'_> {
         let window = self.problem.arrive.filter(|_| task.is_last).unwrap_or((now.begin, f64::INFINITY));
         let left = tuning.budget.saturating_sub(outcome.effort.expansions);
         Stretch {
-            begin: now.begin,
-            from: now.at,
-            velocity: now.velocity,
+            now,
             goal: Goal { at: task.to(), radius, window },
             budget: left.min(tuning.leg_budget.saturating_mul(1 << task.joins.min(32))),
         }

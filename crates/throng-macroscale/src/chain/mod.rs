@@ -156,6 +156,27 @@ impl Outcome {
         self.searches += 1;
     }
 
+    /// Goes on with the plan of the next leg, which begins where this one ends.
+    fn append(&mut self, leg: Outcome) {
+        let again = usize::from(!self.trajectory.is_empty());
+        self.trajectory.extend(leg.trajectory.into_iter().skip(again));
+        self.status = leg.status;
+        self.cost += leg.cost;
+        self.spend(leg.effort);
+        self.seen.extend(leg.seen);
+    }
+
+    /// How far it has come, to go back to.
+    fn mark(&self) -> (usize, f64) {
+        (self.trajectory.len(), self.cost)
+    }
+
+    /// Drops what came after a mark; what it took to find stays counted.
+    fn go_back(&mut self, (points, cost): (usize, f64)) {
+        self.trajectory.truncate(points);
+        self.cost = cost;
+    }
+
     /// Takes a way that is passed at an even speed.
     fn pass(&mut self, places: &[DVec2], begin: f64, speed: f64) {
         let mut time = begin;
@@ -173,7 +194,7 @@ impl Outcome {
 /// may stand in it just now.
 pub fn plan(atlas: &Atlas, published: &Occupancy, chain: &Chain, problem: &Problem) -> Vec<Outcome> {
     let ways = atlas.ways(chain, problem.to);
-    let mut planner = ChainPlanner { atlas, published, problem: *problem, ways };
+    let planner = ChainPlanner { atlas, published, problem: *problem, ways };
     let mut outcomes = vec![planner.plan(chain.first, None)];
     let mut way: Vec<DVec2> = outcomes[0].places().collect();
     for (index, &(joint, level)) in chain.rest.iter().enumerate() {

@@ -21,11 +21,17 @@ pub(super) struct ChainPlanner<'a> {
     pub ways: Option<PathTree>,
 }
 
+/// How far a plan has come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    pub begin: f64,
+    pub at: DVec2,
+    pub velocity: DVec2,
+}
+
 /// What one leg, or the whole path where there are no legs, is to do in space-time.
 pub(super) struct Stretch {
-    pub begin: f64,
-    pub from: DVec2,
-    pub velocity: DVec2,
+    pub now: Progress,
     pub goal: Goal,
     pub budget: u64,
 }
@@ -49,7 +55,13 @@ impl ChainPlanner<'_> {
         cheapest.clamp(bounds[1], bounds[0].max(bounds[1])).clamp(0.05, walk.max_speed)
     }
 
-    pub fn plan(&mut self, level: Level, guide: Option<&[DVec2]>) -> Outcome {
+    /// How far a plan has come before its first leg.
+    pub fn start(&self) -> Progress {
+        let Problem { from, velocity, begin, .. } = self.problem;
+        Progress { begin, at: from, velocity }
+    }
+
+    pub fn plan(&self, level: Level, guide: Option<&[DVec2]>) -> Outcome {
         let ends = [self.problem.from, self.problem.to];
         match level {
             Level::Navmesh => self.on_mesh(ends),
@@ -63,19 +75,16 @@ impl ChainPlanner<'_> {
         let mut outcome = Outcome::none(Level::Navmesh);
         let Some(mesh) = self.atlas.mesh() else { return outcome };
         let mut search = navmesh::Search::default();
-        let found = search.find(mesh, ends[0], ends[1]).map(|way| {
-            let places: Vec<DVec2> = way.stops.iter().map(|stop| stop.at).collect();
-            (
-                places,
-                way.length,
-                Effort { expansions: way.expanded as u64, edges: way.found as u64, restarts: 0 },
-            )
+        let Some(way) = search.find(mesh, ends[0], ends[1]) else { return outcome };
+        let places: Vec<DVec2> = way.stops.iter().map(|stop| stop.at).collect();
+        outcome.spend(Effort {
+            expansions: way.expanded as u64,
+            edges: way.found as u64,
+            ..Effort::default()
         });
-        let Some((places, length, effort)) = found else { return outcome };
+        outcome.pass(&places, self.problem.begin, self.speed(way.length));
+        (outcome.status, outcome.cost) = (Status::Optimal, way.length);
         outcome.seen = search.looked_at(mesh).collect();
-        outcome.spend(effort);
-        outcome.pass(&places, self.problem.begin, self.speed(length));
-        (outcome.status, outcome.cost) = (Status::Optimal, length);
         outcome
     }
 
@@ -161,41 +170,36 @@ impl ChainPlanner<'_> {
     }
 
     fn in_space_time(&self, guide: Option<&[DVec2]>) -> Outcome {
-        let Problem { from, velocity, to, begin, arrive, .. } = self.problem;
+        let Problem { to, begin, arrive, .. } = self.problem;
         let window = arrive.unwrap_or((begin, f64::INFINITY));
         let goal = Goal { at: to, radius: self.tuning().goal_radius, window };
-        let stretch = Stretch { begin, from, velocity, goal, budget: self.tuning().budget };
-        let mut outcome = Outcome::none(Level::SpaceTime);
-        self.walk(&stretch, guide, &mut outcome);
-        outcome
+        self.walk(&Stretch { now: self.start(), goal, budget: self.tuning().budget }, guide).0
     }
 
-    /// Plans one stretch in space-time and adds it to an outcome. The velocity at its end, if there is a plan.
-    pub fn walk(&self, stretch: &Stretch, guide: Option<&[DVec2]>, outcome: &mut Outcome) -> Option<DVec2> {
+    /// Plans one stretch in space-time, and tells the velocity at its end, if there is a plan.
+    pub fn walk(&self, stretch: &Stretch, guide: Option<&[DVec2]>) -> (Outcome, Option<DVec2>) {
         let around = Surroundings {
             clearance: &self.atlas.clearance,
             published: self.published,
             own: self.problem.own,
         };
-        let begin = (stretch.begin, stretch.from);
-        let domain = SpaceTime::new(self.tuning().walk, around, begin, stretch.goal)
-            .ok()?
-            .with_fovea(self.tuning().fovea)
-            .with_jumps(&self.atlas.jumps)
-            .with_compass(self.compass());
-        let start = domain.moment(stretch.begin, stretch.from, stretch.velocity);
+        let mut outcome = Outcome::none(Level::SpaceTime);
+        let Progress { begin, at, velocity } = stretch.now;
+        let Ok(domain) = SpaceTime::new(self.tuning().walk, around, (begin, at), stretch.goal) else {
+            return (outcome, None);
+        };
+        let domain =
+            domain.with_fovea(self.tuning().fovea).with_jumps(&self.atlas.jumps).with_compass(self.compass());
+        let start = domain.moment(begin, at, velocity);
         let mut states = Vec::new();
         let cost = match guide {
-            Some(guide) => self.search_tunnel(&domain, start, guide, stretch, &mut states, outcome),
-            None => self.search_open(&domain, start, stretch, &mut states, outcome),
-        }?;
-        let mut points = Vec::new();
-        domain.trajectory(&states, &mut points);
-        let again = usize::from(!outcome.trajectory.is_empty());
-        outcome.trajectory.extend(points.into_iter().skip(again));
-        outcome.cost += f64::from(cost);
-        let last = states.iter().rev().find(|&&state| state != Moment::THERE)?;
-        Some(domain.velocity(*last))
+            Some(guide) => self.search_tunnel(&domain, start, guide, stretch, &mut states, &mut outcome),
+            None => self.search_open(&domain, start, stretch, &mut states, &mut outcome),
+        };
+        outcome.cost = cost.map_or(0.0, f64::from);
+        domain.trajectory(&states, &mut outcome.trajectory);
+        let last = states.iter().rev().find(|&&state| state != Moment::THERE);
+        (outcome, last.map(|&state| domain.velocity(state)))
     }
 
     fn search_open(
@@ -215,7 +219,7 @@ impl ChainPlanner<'_> {
             search.improve(&forward, Budget::expansions(stretch.budget))
         };
         outcome.spend(search.effort());
-        outcome.seen.extend(search.visited().filter_map(|(state, _)| place(domain, state)));
+        outcome.seen.extend(search.visited().filter_map(|(state, _)| domain.place_of(state)));
         search.path(&forward, states)
     }
 
@@ -228,11 +232,11 @@ impl ChainPlanner<'_> {
         states: &mut Vec<Moment>,
         outcome: &mut Outcome,
     ) -> Option<f32> {
-        let places = place(domain, start).into_iter().chain(guide.iter().copied()).chain([stretch.goal.at]);
+        let places = domain.place_of(start).into_iter().chain(guide.iter().copied()).chain([stretch.goal.at]);
         let places: Vec<DVec2> = places.collect();
         let speed = self.speed(Line::through(places.iter().copied()).length());
         let tunnel = Tunnel {
-            line: Line::timed(places, stretch.begin, speed),
+            line: Line::timed(places, stretch.now.begin, speed),
             width: self.tuning().width,
             goal_radius: stretch.goal.radius,
         };
@@ -249,14 +253,10 @@ impl ChainPlanner<'_> {
             }
         }
         outcome.spend(search.effort());
-        outcome.seen.extend(search.search().visited().filter_map(|(state, _)| place(domain, state)));
+        outcome.seen.extend(search.search().visited().filter_map(|(state, _)| domain.place_of(state)));
         search.path(&forward, states)
     }
 }
 
 /// As many cells around a place are looked at for one that is free.
 const NEAREST_CELL: f64 = 6.0;
-
-fn place(domain: &SpaceTime<'_>, state: Moment) -> Option<DVec2> {
-    domain.place_of(state)
-}

@@ -19,12 +19,16 @@ fn hall() -> Vec<Wall> {
     walls
 }
 
-fn plan_in_hall(chain: &str, published: &Occupancy, problem: &Problem) -> Vec<Outcome> {
-    let (walls, chain) = (hall(), chain.parse().unwrap());
+fn plan_between(walls: &[Wall], chain: &str, published: &Occupancy, problem: &Problem) -> Vec<Outcome> {
+    let chain = chain.parse().unwrap();
     let (low, high) = (DVec2::ZERO, DVec2::new(40.0, 20.0));
-    let site = Site { walls: &walls, links: &[], low, high, radius: 0.25 };
+    let site = Site { walls, links: &[], low, high, radius: 0.25 };
     let atlas = Atlas::new(site, &chain, Tuning::default()).unwrap();
     plan(&atlas, published, &chain, problem)
+}
+
+fn plan_in_hall(chain: &str, published: &Occupancy, problem: &Problem) -> Vec<Outcome> {
+    plan_between(&hall(), chain, published, problem)
 }
 
 #[test]
@@ -74,15 +78,7 @@ fn a_closed_room_has_no_plan_in_any_chain() {
     let mut walls = hall();
     walls.push(wall([20.0, 8.0], [20.0, 12.0]));
     for chain in ["navmesh", "dynamic-navmesh", "grid", "navmesh>grid", "navmesh/space-time"] {
-        let chain: Chain = chain.parse().unwrap();
-        let (low, high) = (DVec2::ZERO, DVec2::new(40.0, 20.0));
-        let atlas = Atlas::new(
-            Site { walls: &walls, links: &[], low, high, radius: 0.25 },
-            &chain,
-            Tuning::default(),
-        )
-        .unwrap();
-        let outcomes = plan(&atlas, &Occupancy::default(), &chain, &problem([5.0, 3.0], [35.0, 17.0]));
+        let outcomes = plan_between(&walls, chain, &Occupancy::default(), &problem([5.0, 3.0], [35.0, 17.0]));
         assert!(!outcomes.last().unwrap().is_found(), "{chain}");
     }
 }
@@ -110,6 +106,21 @@ fn who_comes_through_the_door_is_let_by_in_space_time_only() {
     assert!(gap("navmesh") < 0.95);
     assert!(gap("navmesh>grid>space-time") >= 0.95);
     assert!(gap("navmesh/grid>space-time") >= 0.95);
+}
+
+#[test]
+fn a_long_way_round_within_a_leg_is_no_deep_search() {
+    // A second door at the top, and a body in the first one, which the static mesh does not know of.
+    let mut walls = hall();
+    walls.truncate(5);
+    walls.push(wall([20.0, 11.0], [20.0, 17.0]));
+    let published = Occupancy::new([Trajectory::standing(0.9, DVec2::new(20.0, 10.0))]);
+    let outcomes =
+        plan_between(&walls, "navmesh/grid>space-time", &published, &problem([15.0, 10.0], [25.0, 10.0]));
+    let last = outcomes.last().unwrap();
+    assert!((18.0..30.0).contains(&last.length()), "{} m", last.length());
+    assert!(last.searches > 1, "{} searches", last.searches);
+    assert!(last.effort.expansions < 30 * last.searches as u64, "{:?}", last.effort);
 }
 
 #[test]

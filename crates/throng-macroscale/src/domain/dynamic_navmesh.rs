@@ -11,19 +11,37 @@
 //! - φ is taken at one time for each polygon: when the agent would be in its middle if it went straight there. With the
 //!   time of the way itself a state would have to hold a time, as in Σ4.
 //! - A link can be taken like a side; it costs what it costs, whatever the density.
+//! - φ knows which way bodies go, where that is known ([`Density::drift`]). The paper's is a number, and two crowds that come
+//!   towards one another cost it as much as one crowd; but bodies are met as often as they move past one another.
 
 use super::Placed;
 use super::occupancy::{Occupancy, Trajectory};
 use crate::navmesh::Mesh;
 use crate::navmesh::mesh::NONE;
 use crate::search::Domain;
-use glam::DVec2;
+use glam::{DVec2, Vec2};
+
+/// How dense it is.
+pub trait Dense {
+    /// How many bodies one meets per m² who goes through a polygon in a direction: those who come towards it count twice, and
+    /// those who go the same way not at all.
+    fn met(&self, polygon: usize, direction: DVec2) -> f64;
+}
+
+impl Dense for Density {
+    fn met(&self, polygon: usize, direction: DVec2) -> f64 {
+        let along = self.drift.get(polygon).map_or(0.0, |drift| direction.dot(drift.as_dvec2()));
+        (f64::from(self.phi[polygon]) - along).max(0.0)
+    }
+}
 
 /// The density of bodies in every polygon of a mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Density {
     /// 1/m², by polygon.
     pub phi: Vec<f32>,
+    /// The sum of the directions that these bodies go in, each at most of length 1, per m². Beyond its end nobody moves.
+    pub drift: Vec<Vec2>,
 }
 
 /// Who asks for densities: where it is and how fast it gets on.
@@ -58,7 +76,7 @@ const BESIDE: f64 = 2.0;
 impl Density {
     /// No agent anywhere.
     pub fn empty(mesh: &Mesh) -> Density {
-        Density { phi: vec![0.0; mesh.polygons()] }
+        Density { phi: vec![0.0; mesh.polygons()], drift: Vec::new() }
     }
 
     /// Bodies where they are at one time.
@@ -166,9 +184,9 @@ fn centre(mesh: &Mesh, polygon: usize) -> DVec2 {
 
 /// The mesh with its densities, for one agent.
 #[derive(Clone, Debug)]
-pub struct DynamicNavmesh<'a> {
+pub struct DynamicNavmesh<'a, D> {
     mesh: &'a Mesh,
-    density: &'a Density,
+    density: &'a D,
     /// As how many metres more a metre counts for each body per m².
     weight: f64,
     /// m from the mesh's origin.
@@ -192,15 +210,15 @@ impl Gate {
 /// What a gate costs beside the way to it: no edge is free, also where two sides have one middle.
 const GATE: f64 = 1e-3;
 
-impl<'a> DynamicNavmesh<'a> {
+impl<'a, D: Dense> DynamicNavmesh<'a, D> {
     /// For a way between two places; `None` where one of them is outside of the mesh. `weight` says as how many metres
     /// more a metre counts for each body per m².
     pub fn new(
         mesh: &'a Mesh,
-        density: &'a Density,
+        density: &'a D,
         weight: f64,
         ends: [DVec2; 2],
-    ) -> Option<DynamicNavmesh<'a>> {
+    ) -> Option<DynamicNavmesh<'a, D>> {
         let [from, to] = ends.map(|end| end - mesh.origin());
         let (from_polygon, to_polygon) = (mesh.locate_local(from)?, mesh.locate_local(to)?);
         Some(DynamicNavmesh { mesh, density, weight: weight.max(0.0), from, to, from_polygon, to_polygon })
@@ -257,8 +275,9 @@ impl<'a> DynamicNavmesh<'a> {
             Some(link) => (self.mesh.links[link].to, self.mesh.links[link].cost),
             None => (self.at(from), 0.0),
         };
-        let dense = 1.0 + self.weight * f64::from(self.density.phi[through as usize]);
-        (begin.distance(self.at(to)) * dense + extra + GATE) as f32
+        let step = self.at(to) - begin;
+        let dense = 1.0 + self.weight * self.density.met(through as usize, step.normalize_or_zero());
+        (step.length() * dense + extra + GATE) as f32
     }
 
     /// Every gate of a polygon that can be entered from it, or that leads into it.
@@ -283,10 +302,10 @@ impl<'a> DynamicNavmesh<'a> {
 
     /// What it costs to walk along a way, m: its length, and more where it is dense.
     pub fn cost_along(&self, way: &[DVec2]) -> f64 {
-        let dense =
-            |at: DVec2| self.mesh.locate(at).map_or(0.0, |polygon| f64::from(self.density.phi[polygon]));
         let piece = |pair: &[DVec2]| {
-            let length = pair[0].distance(pair[1]);
+            let (length, direction) = (pair[0].distance(pair[1]), (pair[1] - pair[0]).normalize_or_zero());
+            let dense =
+                |at: DVec2| self.mesh.locate(at).map_or(0.0, |polygon| self.density.met(polygon, direction));
             let sightings = (length / STRIDE).clamp(1.0, MOST_STRIDES).ceil() as u32;
             let middles = (0..sightings).map(|look| (f64::from(look) + 0.5) / f64::from(sightings));
             let phi: f64 = middles.map(|part| dense(pair[0].lerp(pair[1], part))).sum();
@@ -363,7 +382,7 @@ fn pull(route: &mut Vec<DVec2>, sides: &[[DVec2; 2]], to: DVec2) -> f64 {
     length + apex.distance(to)
 }
 
-impl Domain for DynamicNavmesh<'_> {
+impl<D: Dense> Domain for DynamicNavmesh<'_, D> {
     type State = Gate;
 
     fn successors(&self, gate: Gate, out: &mut Vec<(Gate, f32)>) {
@@ -385,7 +404,7 @@ impl Domain for DynamicNavmesh<'_> {
     }
 }
 
-impl Placed for DynamicNavmesh<'_> {
+impl<D: Dense> Placed for DynamicNavmesh<'_, D> {
     fn place_of(&self, gate: Gate) -> Option<DVec2> {
         Some(self.at(gate) + self.mesh.origin())
     }
@@ -442,6 +461,16 @@ mod tests {
         let (route, length) = way(mesh, &Density::at(mesh, crowd), ends).unwrap();
         assert!(length > 18.5 && length < 26.0, "{length}");
         assert!(route.iter().any(|at| (at.y - 10.0).abs() > 2.0), "{route:?}");
+    }
+
+    #[test]
+    fn who_comes_towards_one_counts_twice_and_who_goes_along_not_at_all() {
+        let there = Density { phi: vec![0.5], drift: vec![Vec2::new(0.5, 0.0)] };
+        let met = |direction| there.met(0, direction);
+        assert_eq!([met(DVec2::X), met(DVec2::Y), met(-DVec2::X)], [0.0, 0.5, 1.0]);
+        // Of whom it is not known, or who stands.
+        let standing = Density { drift: Vec::new(), ..there };
+        assert_eq!(standing.met(0, -DVec2::X), 0.5);
     }
 
     #[test]

@@ -13,6 +13,8 @@ use super::Placed;
 use crate::search::Domain;
 use crate::space::Space;
 use glam::DVec2;
+use std::f64::consts::SQRT_2;
+use throng_core::parallel;
 use throng_core::space::Wall;
 
 /// Free space for bodies of one radius in square cells, numbered line by line.
@@ -62,6 +64,9 @@ pub enum GridError {
     },
 }
 
+/// Cells that one thread makes.
+const CELLS_AT_A_TIME: usize = 4096;
+
 /// More cells than this are a mistake.
 pub const MOST_CELLS: u32 = 1 << 26;
 
@@ -76,8 +81,18 @@ impl Grid {
         let mut grid = Grid::empty(spec)?;
         let space = Space::new(walls, spec.radius as f32);
         let keep = space.keep();
-        let free: Vec<bool> = (0..grid.len()).map(|cell| space.clearance(grid.place(cell)) >= keep).collect();
-        grid.open_steps(&free, |from, to| space.is_clear(from, to, keep));
+        let cells = grid.len() as usize;
+        // Most steps begin further from all walls than they lead.
+        let enough = spec.radius + grid.side * SQRT_2 + 1e-3;
+        let around = Space::new(walls, (enough + 1e-3) as f32);
+        let clearance = |cell: usize| around.clearance(grid.place(cell as u32));
+        let room: Vec<f64> = parallel::map(CELLS_AT_A_TIME, cells, &clearance);
+        let free: Vec<bool> = room.iter().map(|&room| room >= keep).collect();
+        let place = |cell: u32| grid.place(cell);
+        let is_clear = |from: u32, to: u32| {
+            room[from as usize] >= enough || space.is_clear(place(from), place(to), keep)
+        };
+        grid.open = grid.steps(&free, is_clear);
         Ok(grid)
     }
 
@@ -92,7 +107,7 @@ impl Grid {
         let mut grid = Grid::empty(GridSpec { low: DVec2::ZERO, high, side, radius: 0.0 })?;
         let free: Vec<bool> =
             (0..grid.len()).map(|cell| free(cell % grid.columns, cell / grid.columns)).collect();
-        grid.open_steps(&free, |_, _| true);
+        grid.open = grid.steps(&free, |_, _| true);
         Ok(grid)
     }
 
@@ -113,20 +128,29 @@ impl Grid {
         Ok(Grid { low, side, radius, columns, lines, open: vec![0; cells], bodies: vec![0; cells] })
     }
 
-    /// Opens the steps between free cells that nothing else is in the way of.
-    fn open_steps(&mut self, free: &[bool], is_clear: impl Fn(DVec2, DVec2) -> bool) {
-        for cell in (0..self.len()).filter(|&cell| free[cell as usize]) {
-            // The other four are these, seen from their ends.
-            for step in 0..4 {
-                let Some(next) = self.step(cell, step).filter(|&next| free[next as usize]) else { continue };
-                let beside = |step: usize| self.step(cell, step).is_some_and(|cell| free[cell as usize]);
-                let cuts = step % 2 == 1 && !(beside(step - 1) && beside(step + 1));
-                if !cuts && is_clear(self.place(cell), self.place(next)) {
-                    self.open[cell as usize] |= 1 << step;
-                    self.open[next as usize] |= 1 << (step + 4);
+    /// The steps between free cells that nothing else is in the way of.
+    fn steps(&self, free: &[bool], is_clear: impl Fn(u32, u32) -> bool + Sync) -> Vec<u8> {
+        let is_open = |cell: u32, step: usize| {
+            let Some(next) = self.step(cell, step).filter(|&next| free[next as usize]) else { return false };
+            let beside = |step: usize| self.step(cell, step).is_some_and(|cell| free[cell as usize]);
+            let cuts = step % 2 == 1 && !(beside(step - 1) && beside(step + 1));
+            !cuts && is_clear(cell, next)
+        };
+        let half = |cell: usize| {
+            let open = (0..4).filter(|&step| free[cell] && is_open(cell as u32, step));
+            open.fold(0, |open, step| open | 1 << step)
+        };
+        let mut open: Vec<u8> = parallel::map(CELLS_AT_A_TIME, free.len(), &half);
+        // The other four are these, seen from their ends.
+        for cell in 0..self.len() {
+            let own = open[cell as usize];
+            for step in (0..4).filter(|&step| own >> step & 1 == 1) {
+                if let Some(next) = self.step(cell, step) {
+                    open[next as usize] |= 1 << (step + 4);
                 }
             }
         }
+        open
     }
 
     /// How many cells there are.
@@ -156,6 +180,14 @@ impl Grid {
         let at = ((place - self.low) / self.side).floor();
         let inside = at.x >= 0.0 && at.y >= 0.0 && at.x < self.columns.into() && at.y < self.lines.into();
         inside.then(|| at.y as u32 * self.columns + at.x as u32)
+    }
+
+    /// Columns and lines, from and to, of the cells whose middles are in a box; `None` where there are none.
+    pub fn cells_between(&self, low: DVec2, high: DVec2) -> Option<[[u32; 2]; 2]> {
+        let first = ((low - self.low) / self.side - 0.5).ceil().max(DVec2::ZERO);
+        let last = DVec2::new(f64::from(self.columns - 1), f64::from(self.lines - 1));
+        let last = ((high - self.low) / self.side - 0.5).floor().min(last);
+        first.cmple(last).all().then(|| [first, last].map(|at| [at.x as u32, at.y as u32]))
     }
 
     /// The nearest cell within a distance that can be left and entered; λ from a place to the grid.

@@ -6,15 +6,18 @@
 //! - [`dynamic_navmesh`]: Σ2, a finer mesh with the density of bodies in its polygons.
 //! - [`grid`]: Σ3, cells with eight neighbours, and bodies where they are now.
 //! - [`space_time`]: Σ4, places, velocities and times, and bodies where they will be.
+//! - [`timed_grid`]: Σ4 without velocities, whose searches outlive a step.
 //! - [`footstep`]: Σ5, bodies over their feet, and where feet can be put down.
 //!
 //! [`occupancy`] holds where bodies will be, as far as they have said so.
 
 pub mod dynamic_navmesh;
+mod flat_index;
 pub mod footstep;
 pub mod grid;
 pub mod occupancy;
 pub mod space_time;
+pub mod timed_grid;
 
 use crate::search::{Domain, Reversed};
 use glam::DVec2;

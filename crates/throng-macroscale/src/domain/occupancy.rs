@@ -1,17 +1,19 @@
 //! Where bodies will be, as far as they have said so: the paths of agents and of scripted obstacles in space and time.
 //!
-//! An index lists for every second and every square of a few metres who passes there, so that a question about one step of
-//! a plan asks a handful of bodies however many there are. It is never gone through, so what hashes to where changes no
-//! answer.
+//! An index lists for every second and every square of a few metres who passes there (`flat_index.rs`), so that a question about one
+//! step of a plan asks a handful of bodies however many there are, and most are told apart by a box before their paths are
+//! touched. It is never gone through, so what hashes to where changes no answer, and neither does what was published before.
 
-use crate::hash::FastMap;
+use super::flat_index::{Entry, Extent, FlatIndex, LAST_KEY};
 use glam::{DVec2, IVec2};
-use std::collections::hash_map;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use throng_core::geom::between;
 use throng_core::geom::double::distance_to_segment;
+use throng_core::memory::mix;
 
 /// Where a body will be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trajectory {
     /// m.
     pub radius: f64,
@@ -33,25 +35,46 @@ impl Trajectory {
         between(&self.path, time).filter(|_| is_there).map(|(from, to, share)| from.lerp(to, share))
     }
 
+    /// From when on this body keeps a distance from a place; infinite where it never does.
+    pub fn leaves(&self, place: DVec2, distance: f64) -> f64 {
+        let is_near = |&(_, at): &(f64, DVec2)| at.distance(place) < distance;
+        if self.stays && self.path.last().is_some_and(is_near) {
+            return f64::INFINITY;
+        }
+        let near = |pair: &&[(f64, DVec2)]| distance_to_segment(place, pair[0].1, pair[1].1) < distance;
+        self.path.windows(2).rev().find(near).map_or(f64::NEG_INFINITY, |pair| pair[1].0)
+    }
+
     /// How near the middles of this body and of one that goes straight from one place to another come; infinite where this
     /// one is not there.
     pub fn nearest(&self, passage: &Passage) -> f64 {
         let Passage { begin, end, .. } = *passage;
-        let first = self.path.partition_point(|&(t, _)| t <= begin);
-        let bends = self.path[first..].iter().map(|bend| bend.0).take_while(|&t| t < end);
-        let mut least = f64::INFINITY;
-        let mut from = begin;
-        for to in bends.chain([end]) {
-            let (Some(a), Some(b)) = (self.place(from), self.place(to).or(self.last())) else { break };
-            least = least.min(distance_to_segment(DVec2::ZERO, a - passage.at(from), b - passage.at(to)));
-            from = to;
+        let mut next = self.path.partition_point(|&(t, _)| t <= begin);
+        let Some(&(last, _)) = self.path.last() else { return f64::INFINITY };
+        if !self.stays && begin > last {
+            return f64::INFINITY;
         }
-        least
+        let mut least = f64::INFINITY;
+        let mut from = self.before_bend(next, begin) - passage.at(begin);
+        loop {
+            let bend = self.path.get(next).filter(|bend| bend.0 < end);
+            let (time, at) = bend.copied().unwrap_or_else(|| (end, self.before_bend(next, end)));
+            let to = at - passage.at(time);
+            least = least.min(distance_to_segment(DVec2::ZERO, from, to));
+            if bend.is_none() {
+                return least;
+            }
+            (next, from) = (next + 1, to);
+        }
     }
 
-    /// Its last place. An agent that vanishes within a step counts until the step's end.
-    fn last(&self) -> Option<DVec2> {
-        self.path.last().map(|last| last.1)
+    /// Where it is at a time between a bend and the one before. One that vanishes within a step counts until the step's end.
+    fn before_bend(&self, bend: usize, time: f64) -> DVec2 {
+        match (bend.checked_sub(1).map(|before| self.path[before]), self.path.get(bend)) {
+            (Some((t0, from)), Some(&(t1, to))) => from.lerp(to, (time - t0) / (t1 - t0)),
+            (Some((_, end)), None) | (None, Some(&(_, end))) => end,
+            (None, None) => DVec2::ZERO,
+        }
     }
 }
 
@@ -78,25 +101,33 @@ impl Passage {
 }
 
 /// All published paths.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Occupancy {
-    bodies: Vec<Option<Trajectory>>,
-    /// Who is in a square within a second, by [`key`].
-    passing: FastMap<u64, Vec<Entry>>,
-    /// Who stands in a square before or after its path.
-    resting: FastMap<u64, Vec<Entry>>,
+    bodies: Vec<Option<Published>>,
+    /// Who is in a square at some time, by [`key`].
+    index: FlatIndex,
     /// Who would fill too many squares: few, and always asked.
     vast: Vec<u32>,
-    /// Of the others, m.
-    widest: f64,
+    /// The slots that the index covers.
+    window: [u64; 2],
+    /// Whose paths led out of the window when they were published.
+    long: Vec<u32>,
 }
 
-/// An agent in a square, and a box around where it is meanwhile: most are told apart by that.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    body: u32,
-    low: DVec2,
-    high: DVec2,
+impl Default for Occupancy {
+    fn default() -> Occupancy {
+        let (bodies, index, vast, long) = Default::default();
+        Occupancy { bodies, index, vast, window: ALWAYS, long }
+    }
+}
+
+/// What a body has said, and a box around all of it.
+#[derive(Clone, Debug)]
+struct Published {
+    path: Arc<Trajectory>,
+    extent: Extent,
+    /// The slots in which it is in the index.
+    indexed: [u64; 2],
 }
 
 /// Side of a square, m.
@@ -105,9 +136,15 @@ const SQUARE: f64 = 3.0;
 const SLOT: f64 = 1.0;
 /// What is later than this shares the last slot: slots are counted in 16 bits.
 const LAST: u64 = 60_000;
+/// Slots of a square that lie side by side in the index: a power of two.
+const SIDE_BY_SIDE: u64 = 4;
 /// An agent that is wider than this, m, or passes more squares within a slot, is asked always.
 const VAST: f64 = 3.0 * SQUARE;
 const MOST_SQUARES: f64 = 400.0;
+/// Of so many squares one goes through all bodies instead.
+const MOST_LOOKED_AT: f64 = 600.0;
+/// All slots.
+const ALWAYS: [u64; 2] = [0, LAST];
 /// The slot of those who rest.
 const REST: u64 = u16::MAX as u64;
 
@@ -140,73 +177,160 @@ impl Occupancy {
         if is_vast(&trajectory) {
             self.vast.push(body);
         } else {
-            self.widest = self.widest.max(trajectory.radius);
-            each_key(&trajectory, |key, rests, low, high| {
-                let lists = if rests { &mut self.resting } else { &mut self.passing };
-                let entry = Entry { body, low: low - trajectory.radius, high: high + trajectory.radius };
-                lists.entry(key).or_default().push(entry);
-            });
+            let mut insert = |key, extent| self.index.insert(Entry { key, body, extent });
+            each_rest(&trajectory, &mut insert);
+            each_piece(&trajectory, self.window, &mut insert);
+            let [begin, end] = [trajectory.path[0].0, last];
+            if slot(begin) < self.window[0] || slot(end) > self.window[1] {
+                self.long.push(body);
+            }
         }
-        self.bodies[body as usize] = Some(trajectory);
+        let extent = extent(&trajectory);
+        let indexed = self.window;
+        self.bodies[body as usize] = Some(Published { path: Arc::new(trajectory), extent, indexed });
     }
 
     /// A body is gone.
     pub fn withdraw(&mut self, body: u32) {
-        let Some(trajectory) = self.bodies.get_mut(body as usize).and_then(Option::take) else { return };
-        if is_vast(&trajectory) {
+        let Some(published) = self.bodies.get_mut(body as usize).and_then(Option::take) else { return };
+        if is_vast(&published.path) {
             return self.vast.retain(|&other| other != body);
         }
-        each_key(&trajectory, |key, rests, _, _| {
-            let lists = if rests { &mut self.resting } else { &mut self.passing };
-            // Times pass and do not come back: empty lists would pile up.
-            if let hash_map::Entry::Occupied(mut list) = lists.entry(key) {
-                list.get_mut().retain(|entry| entry.body != body);
-                if list.get().is_empty() {
-                    list.remove();
-                }
+        self.long.retain(|&other| other != body);
+        let mut remove = |key, extent| self.index.remove(Entry { key, body, extent });
+        each_rest(&published.path, &mut remove);
+        each_piece(&published.path, published.indexed, &mut remove);
+    }
+
+    /// The index covers the time from one to another from now on. Answers are the same, but those about other times go through
+    /// all whose paths lead out of the window. A script of an hour would fill more of the index than all agents.
+    pub fn cover(&mut self, [begin, end]: [f64; 2]) {
+        let window = [slot(begin), slot(end)];
+        if std::mem::replace(&mut self.window, window) == window {
+            return;
+        }
+        let Occupancy { bodies, index, long, .. } = self;
+        for &body in &*long {
+            let Some(Published { path, indexed, .. }) = &mut bodies[body as usize] else { continue };
+            let before = std::mem::replace(indexed, window);
+            for slots in outside(before, window) {
+                each_piece(path, slots, &mut |key, extent| index.remove(Entry { key, body, extent }));
             }
-        });
+            for slots in outside(window, before) {
+                each_piece(path, slots, &mut |key, extent| index.insert(Entry { key, body, extent }));
+            }
+        }
     }
 
     /// What a body has said.
     pub fn get(&self, body: u32) -> Option<&Trajectory> {
-        self.bodies.get(body as usize)?.as_ref()
+        self.shared(body).map(|trajectory| &**trajectory)
+    }
+
+    /// The same, to be kept.
+    pub fn shared(&self, body: u32) -> Option<&Arc<Trajectory>> {
+        self.bodies.get(body as usize)?.as_ref().map(|published| &published.path)
     }
 
     /// All published trajectories, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Trajectory)> {
-        self.bodies
-            .iter()
-            .enumerate()
-            .filter_map(|(body, trajectory)| Some((body as u32, trajectory.as_ref()?)))
+        (0..).zip(&self.bodies).filter_map(|(body, published)| Some((body, &*published.as_ref()?.path)))
     }
 
     /// Whether a body of a radius that passes meets any agent for whom `counts` holds. Touching is not meeting.
     pub fn meets(&self, passage: &Passage, radius: f64, counts: impl Fn(u32, &Trajectory) -> bool) -> bool {
-        let low = passage.from.min(passage.to) - radius;
-        let high = passage.from.max(passage.to) + radius;
-        let meets = |body: u32| {
+        let extent = [passage.from.min(passage.to) - radius, passage.from.max(passage.to) + radius];
+        let times = [passage.begin, passage.end];
+        self.any_within(Extent::new(extent, times), extent, times, |body| {
             self.get(body).is_some_and(|trajectory| {
                 trajectory.nearest(passage) < radius + trajectory.radius && counts(body, trajectory)
             })
-        };
-        let hits =
-            |entry: &Entry| entry.low.cmple(high).all() && entry.high.cmpge(low).all() && meets(entry.body);
-        let (first, last) = (low - self.widest, high + self.widest);
-        if count_squares(first, last) > MOST_SQUARES {
-            return (0..self.bodies.len() as u32).any(meets);
+        })
+    }
+
+    /// Bodies that may be in a box at some time between two, each once and by number, and some others.
+    pub fn within(&self, low: DVec2, high: DVec2, times: [f64; 2]) -> Vec<u32> {
+        self.some_within([low, high], times, |_| true)
+    }
+
+    /// Those of them for whom something holds.
+    pub fn some_within(
+        &self,
+        extent: [DVec2; 2],
+        times: [f64; 2],
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Vec<u32> {
+        let mut bodies = Vec::new();
+        // Who has been there in the same second or before its path counts as well.
+        let wanted = Extent::new(extent, [f64::NEG_INFINITY, f64::INFINITY]);
+        self.any_within(wanted, extent, times, |body| {
+            if is_wanted(body) {
+                bodies.push(body);
+            }
+            false
+        });
+        bodies.sort_unstable();
+        bodies.dedup();
+        bodies
+    }
+
+    /// Whether something holds for a body that may be in a box at some time between two. Some are asked about more than once.
+    fn any_within(
+        &self,
+        wanted: Extent,
+        [low, high]: [DVec2; 2],
+        [begin, end]: [f64; 2],
+        mut holds: impl FnMut(u32) -> bool,
+    ) -> bool {
+        if count_squares(low, high) > MOST_LOOKED_AT {
+            return (0..).zip(&self.bodies).any(|(body, published)| {
+                published.as_ref().is_some_and(|it| it.extent.overlaps(&wanted)) && holds(body)
+            });
         }
-        let slots = slot(passage.begin)..=slot(passage.end);
-        self.vast.iter().any(|&body| meets(body))
-            || squares(first, last).any(|square| {
-                let passing = |slot| self.passing.get(&key(slot, square));
-                slots
-                    .clone()
-                    .filter_map(passing)
-                    .chain(self.resting.get(&key(REST, square)))
-                    .flatten()
-                    .any(hits)
-            })
+        let (first, last) = (slot(begin), slot(end));
+        let [from, to] = self.window;
+        if (first < from || last > to) && self.is_long_within(&wanted, [first, last], &mut holds) {
+            return true;
+        }
+        let mut hits = |[from, to]: [u32; 2]| {
+            let entries = self.index.range(from, to);
+            entries.iter().any(|entry| entry.extent.overlaps(&wanted) && holds(entry.body))
+        };
+        // Not as iterators: this is the innermost loop of all planning.
+        for square in squares(low, high) {
+            let mut from = first;
+            while from <= last {
+                let to = (from | (SIDE_BY_SIDE - 1)).min(last);
+                if hits([key(from, square), key(to, square)]) {
+                    return true;
+                }
+                from = to + 1;
+            }
+            if hits([key(REST, square); 2]) {
+                return true;
+            }
+        }
+        self.vast.iter().any(|&body| holds(body))
+    }
+
+    /// Whether something holds for a body whose path leads out of the window, and that is in a box in some of these slots.
+    fn is_long_within(&self, wanted: &Extent, slots: [u64; 2], holds: &mut impl FnMut(u32) -> bool) -> bool {
+        self.long.iter().any(|&body| {
+            let mut is_in = false;
+            if let Some(path) = self.get(body) {
+                each_piece(path, slots, &mut |_, extent| is_in |= extent.overlaps(wanted));
+            }
+            is_in && holds(body)
+        })
+    }
+
+    /// The memory that it takes, roughly.
+    pub fn bytes(&self) -> usize {
+        let path =
+            |path: &Trajectory| size_of::<Trajectory>() + path.path.capacity() * size_of::<(f64, DVec2)>();
+        self.index.bytes()
+            + self.bodies.capacity() * size_of::<Option<Published>>()
+            + self.iter().map(|(_, trajectory)| path(trajectory)).sum::<usize>()
     }
 }
 
@@ -226,24 +350,64 @@ fn count_squares(low: DVec2, high: DVec2) -> f64 {
     ((high - low) / SQUARE + 1.0).element_product()
 }
 
-/// The keys of a trajectory, whether they are of a rest, and a box around the middle meanwhile.
-fn each_key(trajectory: &Trajectory, mut found: impl FnMut(u64, bool, DVec2, DVec2)) {
+/// A box around all of a trajectory.
+fn extent(trajectory: &Trajectory) -> Extent {
+    let first = trajectory.path[0].1;
+    let low = trajectory.path.iter().fold(first, |low, bend| low.min(bend.1)) - trajectory.radius;
+    let high = trajectory.path.iter().fold(first, |high, bend| high.max(bend.1)) + trajectory.radius;
+    let end = trajectory.path.last().map_or(0.0, |last| last.0);
+    let until = if trajectory.stays { f64::INFINITY } else { end };
+    Extent::new([low, high], [f64::NEG_INFINITY, until])
+}
+
+/// The keys of a path in some slots, and where the body is meanwhile.
+fn each_piece(trajectory: &Trajectory, [first, last]: [u64; 2], found: &mut impl FnMut(u32, Extent)) {
     let path = &trajectory.path;
-    for pair in path.windows(2) {
+    let next = path.partition_point(|bend| slot(bend.0) < first);
+    for pair in path[next.saturating_sub(1)..].windows(2) {
         let ((t0, from), (t1, to)) = (pair[0], pair[1]);
-        for slot in slot(t0)..=slot(t1) {
-            let (begin, end) = (slot as f64 * SLOT, (slot + 1) as f64 * SLOT);
-            let at = |time: f64| from.lerp(to, ((time - t0) / (t1 - t0)).clamp(0.0, 1.0));
+        if slot(t0) > last {
+            break;
+        }
+        for slot in slot(t0).max(first)..=slot(t1).min(last) {
             // The first and the last slot have no end.
-            let (a, b) = (if slot == 0 { from } else { at(begin) }, if slot == LAST { to } else { at(end) });
-            let (low, high) = (a.min(b), a.max(b));
-            squares(low, high).for_each(|square| found(key(slot, square), false, low, high));
+            let begin = if slot == 0 { t0 } else { t0.max(slot as f64 * SLOT) };
+            let end = if slot == LAST { t1 } else { t1.min((slot + 1) as f64 * SLOT) };
+            let at = |time: f64| from.lerp(to, ((time - t0) / (t1 - t0)).clamp(0.0, 1.0));
+            let (a, b) = (at(begin), at(end));
+            fill(slot, [a.min(b), a.max(b)], trajectory.radius, [begin, end], found);
         }
     }
-    let ends = [path.first(), path.last().filter(|_| trajectory.stays)];
-    for &(_, at) in ends.into_iter().flatten() {
-        squares(at, at).for_each(|square| found(key(REST, square), true, at, at));
+}
+
+/// The keys of where a body is before and after its path, and the places.
+fn each_rest(trajectory: &Trajectory, found: &mut impl FnMut(u32, Extent)) {
+    let (path, radius) = (&trajectory.path, trajectory.radius);
+    let ((begin, from), (end, to)) = (path[0], path[path.len() - 1]);
+    let until = if path.len() == 1 && trajectory.stays { f64::INFINITY } else { begin };
+    fill(REST, [from; 2], radius, [f64::NEG_INFINITY, until], found);
+    if path.len() > 1 && trajectory.stays {
+        fill(REST, [to; 2], radius, [end, f64::INFINITY], found);
     }
+}
+
+/// The squares that a body is in within a slot.
+fn fill(
+    slot: u64,
+    [low, high]: [DVec2; 2],
+    radius: f64,
+    times: [f64; 2],
+    found: &mut impl FnMut(u32, Extent),
+) {
+    let (low, high) = (low - radius, high + radius);
+    let extent = Extent::new([low, high], times);
+    squares(low, high).for_each(|square| found(key(slot, square), extent));
+}
+
+/// The slots of one range before and after another one. Ranges that end before they begin are empty.
+fn outside([first, last]: [u64; 2], [from, to]: [u64; 2]) -> [[u64; 2]; 2] {
+    let before = from.checked_sub(1).map_or([1, 0], |before| [first, last.min(before)]);
+    [before, [first.max(to + 1), last]]
 }
 
 fn slot(time: f64) -> u64 {
@@ -255,10 +419,13 @@ fn squares(low: DVec2, high: DVec2) -> impl Iterator<Item = IVec2> {
     (low.y..=high.y).flat_map(move |y| (low.x..=high.x).map(move |x| IVec2::new(x, y)))
 }
 
-/// Squares far apart may share a key: they are told apart by distance.
-fn key(slot: u64, square: IVec2) -> u64 {
+/// Slots that follow one another have keys that do, as far as they lie side by side. What is far apart may share a key: it is told
+/// apart by its box.
+fn key(slot: u64, square: IVec2) -> u32 {
     let narrow = |number: i32| u64::from(number as u32 & 0xff_ffff);
-    slot << 48 | narrow(square.y) << 24 | narrow(square.x)
+    let block = (slot / SIDE_BY_SIDE) << 48 | narrow(square.y) << 24 | narrow(square.x);
+    let among = (SIDE_BY_SIDE - 1) as u32;
+    (((mix(block) >> 32) as u32 & !among) | (slot as u32 & among)).min(LAST_KEY)
 }
 
 #[cfg(test)]
@@ -325,6 +492,52 @@ mod tests {
             published.withdraw(0);
             let expected = bodies[1..].iter().any(|body| body.nearest(&passage) < 0.75);
             prop_assert_eq!(published.meets(&passage, 0.25, |_, _| true), expected);
+        }
+
+        #[test]
+        fn who_is_near_depends_only_on_what_is_published(
+            says in prop::collection::vec(
+                (0..12_u32, prop::collection::vec((0.1..6.0_f64, -30.0..30.0_f64, -30.0..30.0_f64), 0..6), 0.1..1.5_f64, any::<bool>()),
+                1..60,
+            ),
+            from in (-30.0..30.0_f64, -30.0..30.0_f64),
+            size in (0.0..12.0_f64, 0.0..12.0_f64),
+            times in (0.0..30.0_f64, 0.0..30.0_f64),
+            first_covered in prop::option::of(0.0..20.0_f64),
+            covered in prop::option::of(0.0..30.0_f64),
+        ) {
+            let mut published = Occupancy::default();
+            if let Some(begin) = first_covered {
+                published.cover([begin, begin + 8.0]);
+            }
+            for (body, points, radius, stays) in says {
+                let mut time = 0.0;
+                let path = points.iter().map(|&(wait, x, y)| { time += wait; (time, DVec2::new(x, y)) }).collect();
+                published.publish(body, Trajectory { radius, path, stays });
+            }
+            let (low, times) = (DVec2::from(from), [times.0, times.0 + times.1]);
+            if let Some(begin) = covered {
+                published.cover([begin, begin + 5.0]);
+            }
+            let high = low + DVec2::from(size);
+            let found = published.within(low, high, times);
+            let anew = published.iter().fold(Occupancy::default(), |mut anew, (body, path)| {
+                anew.publish(body, path.clone());
+                anew
+            });
+            prop_assert_eq!(&found, &anew.within(low, high, times));
+            // Looked at closely, and by everybody.
+            let looks = (0..=200).map(|look| times[0] + (times[1] - times[0]) * f64::from(look) / 200.0);
+            for (body, path) in published.iter() {
+                let is_in = |time: f64| path.place(time).is_some_and(|at| {
+                    (at - at.clamp(low, high)).abs().max_element() < path.radius
+                });
+                prop_assert!(!looks.clone().any(is_in) || found.contains(&body));
+            }
+            // A place between, for as long.
+            let passage = Passage { from: low, to: high, begin: times[0], end: times[1] };
+            let expected = published.iter().any(|(_, path)| path.nearest(&passage) < 0.3 + path.radius);
+            prop_assert_eq!(published.meets(&passage, 0.3, |_, _| true), expected);
         }
     }
 }

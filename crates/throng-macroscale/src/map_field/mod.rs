@@ -348,10 +348,8 @@ impl Maps {
     /// Takes over what there is: the map, and what bodies close of it.
     fn learn(&mut self, view: View<'_>, params: &PerCohort<MapField>) {
         self.learn_map(view, params);
-        self.closed.resize_with(self.grids.len(), Vec::new);
-        for ((radius, _), closed) in self.grids.iter().zip(&mut self.closed) {
-            closures::list(view, *radius, params.all.attention, closed);
-        }
+        let radii = self.grids.iter().map(|(radius, _)| radius);
+        self.closed = closures::list(view, radii, params.all.attention);
     }
 
     /// Makes the grids that any agent needs or has needed, once for a map: a resumed run must find those that it had.

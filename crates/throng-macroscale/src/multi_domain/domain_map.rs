@@ -1,26 +1,30 @@
 //! The map as the domains see it, for bodies of one radius: worked out when it changes.
 
-use super::plan::Plan;
-use super::{MultiDomain, wide};
 use crate::by_goal::Roadmap as _;
+use crate::cached::Cached;
 use crate::domain::grid::{Grid, GridSpec};
 use crate::domain::occupancy::Trajectory;
 use crate::domain::space_time::{Clearance, Ferries, Jump, is_on};
 use crate::heading::{goals, target};
+use crate::multi_domain::plan::Plan;
+use crate::multi_domain::{MultiDomain, wide};
 use crate::navmesh::{self, FreeSpace, PathTree, Search, Terrain};
 use crate::space::Space;
 use glam::{DVec2, Vec2};
+use std::sync::Arc;
 use throng_core::geom::double::length;
 use throng_core::world::{Link, Mover, View};
 
 /// Free space for bodies of one radius.
 #[derive(Debug)]
-pub(super) struct DomainMap {
+pub(crate) struct DomainMap {
     radius: f32,
     pub space: Space,
     pub clearance: Clearance,
     /// Σ1. Missing where there are no walls.
     coarse: Option<Terrain>,
+    /// T(Σ1) of those who share a goal: the shortest paths to it from everywhere, by where it can be stood on.
+    trees: Cached<Vec<(Vec<DVec2>, Arc<PathTree>)>>,
     /// Σ2.
     pub fine: Option<Terrain>,
     /// Σ3. Missing where the map is too wide for its cells.
@@ -36,7 +40,7 @@ pub(super) struct DomainMap {
 
 /// One for each class of radii.
 #[derive(Debug, Default)]
-pub(super) struct DomainMaps {
+pub(crate) struct DomainMaps {
     made_for: Option<(u64, Option<[Vec2; 2]>)>,
     made_for_radii: Vec<f32>,
     /// Counts the maps that were seen, for what is derived from one.
@@ -50,6 +54,8 @@ const AROUND: f64 = 10.0;
 const MOST_CELLS: f64 = 4e6;
 /// Within this many radii an agent that is pressed between walls looks for a place with room.
 const REACH: f64 = 64.0;
+/// Trees that are kept for a class of radii.
+const MOST_TREES: usize = 32;
 
 impl DomainMaps {
     pub fn learn(&mut self, view: View<'_>, params: &MultiDomain) {
@@ -108,7 +114,8 @@ impl DomainMap {
         let terrain = |widest: f64| {
             let settings = navmesh::Settings { radius: space.radius, widest, ..Default::default() };
             let mut terrain = Terrain::between_with(walls, settings).ok().filter(|_| !walls.is_empty())?;
-            let landings = landings(&terrain, &platforms).into_iter().map(Landing::link);
+            let landings = landings(&terrain, &platforms);
+            let landings = landings.iter().map(Landing::link);
             let links: Vec<navmesh::Link> = links.iter().map(jump).chain(landings).collect();
             terrain.set_links(&terrain.mesh().sound(&links)).ok()?;
             Some(terrain)
@@ -121,6 +128,7 @@ impl DomainMap {
             radius,
             landings: coarse.as_ref().map_or(Vec::new(), |coarse| landings(coarse, &platforms)),
             coarse,
+            trees: Cached::default(),
             fine: terrain(params.polygon.into()).filter(|_| params.crowding > 0.0),
             grid: grid(view, params, radius),
             clearance: Clearance::new(walls, radius),
@@ -133,20 +141,21 @@ impl DomainMap {
 
     /// T(Σ1): the bends of the shortest path to a row's goal, the goal last. An agent on a platform gets off where it lands next
     /// and there is a way on.
-    /// It is told where the search looked.
+    /// Where many share it, they share the search. It is told where a search of its own looked.
     pub fn way(
         &self,
         view: View<'_>,
         row: usize,
+        is_shared: bool,
         mut see: impl FnMut(&mut dyn Iterator<Item = DVec2>),
     ) -> Option<Vec<DVec2>> {
         let from = wide(view.position(row));
         let Some(platform) = self.carrier(from, view.now) else {
-            return self.way_from(view, row, from, &mut see);
+            return self.way_from(view, row, (from, is_shared), &mut see);
         };
-        let docks = self.landings.iter().filter(|landing| landing.platform == platform);
+        let docks = self.landings.iter().filter(|landing| landing.platforms.contains(&platform));
         let ways = docks.filter_map(|dock| {
-            let way = self.way_from(view, row, dock.to, &mut see)?;
+            let way = self.way_from(view, row, (dock.to, is_shared), &mut see)?;
             Some(std::iter::once(dock.to).chain(way).collect::<Vec<DVec2>>())
         });
         ways.min_by(|a, b| length(a).total_cmp(&length(b)))
@@ -156,7 +165,7 @@ impl DomainMap {
         &self,
         view: View<'_>,
         row: usize,
-        from: DVec2,
+        (from, is_shared): (DVec2, bool),
         see: &mut impl FnMut(&mut dyn Iterator<Item = DVec2>),
     ) -> Option<Vec<DVec2>> {
         let Some(mesh) = self.coarse.as_ref().map(Terrain::mesh) else {
@@ -166,21 +175,39 @@ impl DomainMap {
         let room = self.room(mesh, from)?;
         let mut bends: Vec<DVec2> = (room != from).then_some(room).into_iter().collect();
         match goals[..] {
-            [goal] => {
+            [goal] if !is_shared => {
                 let entry = self.room(mesh, goal)?;
                 let mut search = Search::default();
                 bends.extend(search.find(mesh, room, entry)?.stops.iter().skip(1).map(|stop| stop.at));
                 see(&mut search.looked_at(mesh));
                 bends.extend((entry != goal).then_some(goal));
             }
-            _ => bends.extend(
-                PathTree::new(mesh, &self.entries(mesh, goals)).route(mesh, room)?.into_iter().skip(1),
-            ),
+            _ => {
+                let &goal = goals.first()?;
+                let tree = self.tree(mesh, self.entries(mesh, goals.clone()));
+                bends.extend(tree.route(mesh, room)?.into_iter().skip(1));
+                let is_pressed = goals.len() == 1 && mesh.locate(goal).is_none();
+                bends.extend(is_pressed.then_some(goal));
+            }
         }
         if bends.is_empty() {
             bends.push(from);
         }
         Some(bends)
+    }
+
+    /// The shortest paths to some places, made when they are first asked for.
+    fn tree(&self, mesh: &navmesh::Mesh, entries: Vec<DVec2>) -> Arc<PathTree> {
+        let mut trees = self.trees.lock();
+        if let Some((_, tree)) = trees.iter().find(|(known, _)| *known == entries) {
+            return tree.clone();
+        }
+        if trees.len() == MOST_TREES {
+            trees.remove(0);
+        }
+        let tree = Arc::new(PathTree::new(mesh, &entries));
+        trees.push((entries, tree.clone()));
+        tree
     }
 
     /// The places of an area where there is room; where there is none, the nearest ones that have some.
@@ -211,9 +238,35 @@ impl DomainMap {
     }
 
     /// The landing from one place to another, if one leads there. Meshes differ in rounding.
-    pub fn landing(&self, from: DVec2, to: DVec2) -> Option<Landing> {
-        let is_same = |a: DVec2, b: DVec2| a.distance_squared(b) < 1e-6;
-        self.landings.iter().find(|landing| is_same(landing.from, from) && is_same(landing.to, to)).copied()
+    pub fn landing(&self, from: DVec2, to: DVec2) -> Option<&Landing> {
+        self.landings.iter().find(|landing| is_same(landing.from, from) && is_same(landing.to, to))
+    }
+
+    /// Ways from place to place over each landing, the shortest first. A second on a platform counts as in Σ1.
+    pub fn ways_over_landings(&self, from: DVec2, to: DVec2) -> Vec<Vec<DVec2>> {
+        let Some(mesh) = self.coarse.as_ref().map(Terrain::mesh) else { return Vec::new() };
+        let mut search = Search::default();
+        let mut floor = |from: DVec2, to: DVec2| -> Option<(f64, Vec<DVec2>)> {
+            let found = search.find(mesh, self.room(mesh, from)?, self.room(mesh, to)?)?;
+            Some((found.length, found.stops.iter().skip(1).map(|stop| stop.at).chain([to]).collect()))
+        };
+        let way = |landing: &Landing| {
+            let (there, before) = floor(from, landing.from)?;
+            let (on, after) = floor(landing.to, to)?;
+            Some((there + landing.cost + on, [before, vec![landing.to], after].concat()))
+        };
+        let mut ways: Vec<(f64, Vec<DVec2>)> = self.landings.iter().filter_map(way).collect();
+        ways.iter_mut().for_each(|(_, way)| way.dedup_by(|a, b| is_same(*a, *b)));
+        ways.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ways.into_iter().map(|(_, way)| way).collect()
+    }
+
+    /// The platforms that lead to a place from the one that carries an agent, that one first.
+    pub fn onward(&self, carrier: usize, to: DVec2) -> Option<&[usize]> {
+        self.landings.iter().filter(|landing| is_same(landing.to, to)).find_map(|landing| {
+            let taken = landing.platforms.iter().position(|&platform| platform == carrier)?;
+            Some(&landing.platforms[taken..])
+        })
     }
 
     /// A place at the edge of the floor, moved onto it.
@@ -279,19 +332,19 @@ impl DomainMap {
     }
 }
 
-/// A landing: from where a platform comes near the floor to where it does next.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Landing {
+/// A landing: from where a platform comes near the floor to where it does next, or another one does that it meets on the way.
+#[derive(Clone, Debug)]
+pub(crate) struct Landing {
     pub from: DVec2,
     pub to: DVec2,
     cost: f64,
-    /// Which.
-    pub platform: usize,
+    /// Those that are taken, one after another.
+    pub platforms: Vec<usize>,
 }
 
 impl Landing {
     /// What it is for coarse domains.
-    fn link(self) -> navmesh::Link {
+    fn link(&self) -> navmesh::Link {
         navmesh::Link { from: self.from, to: self.to, cost: self.cost, both_ways: false }
     }
 }
@@ -300,6 +353,8 @@ impl Landing {
 const STEP_OFF: f64 = 1.5;
 /// So far the floor may be from where one would step on, m.
 const BESIDE: f64 = 0.5;
+/// No more platforms are taken from bank to bank.
+const MOST_PLATFORMS: usize = 4;
 /// A second on a platform counts as this many metres.
 const RIDE: f64 = 0.7;
 /// A jump takes off as near to a link's beginning as this, m.
@@ -331,23 +386,82 @@ fn leaps(link: &Link) -> impl Iterator<Item = Jump> + use<> {
     std::iter::once(there).chain(link.both_ways.then_some(back))
 }
 
-/// Where platforms come near the floor, and where next.
+/// Meshes and banks differ in rounding.
+fn is_same(a: DVec2, b: DVec2) -> bool {
+    a.distance_squared(b) < 1e-6
+}
+
+/// When and where each platform comes near the floor.
+fn docks(terrain: &Terrain, platforms: &[Trajectory]) -> Vec<Vec<(f64, DVec2)>> {
+    let near = |platform: &Trajectory, &(time, at): &(f64, DVec2)| {
+        Some((time, terrain.mesh().nearest(at, platform.radius + STEP_OFF, |_| true)?))
+    };
+    let docks =
+        |platform: &Trajectory| platform.path.iter().filter_map(|bend| near(platform, bend)).collect();
+    platforms.iter().map(docks).collect()
+}
+
+/// Where platforms come near the floor, and where next; with as few changes as it takes.
 fn landings(terrain: &Terrain, platforms: &[Trajectory]) -> Vec<Landing> {
+    let docks = docks(terrain, platforms);
     let mut landings: Vec<Landing> = Vec::new();
-    for (number, platform) in platforms.iter().enumerate() {
-        let dock = |&(time, at): &(f64, DVec2)| {
-            let reach = platform.radius + STEP_OFF;
-            Some((time, terrain.mesh().nearest(at, reach, |_| true)?))
-        };
-        let docks: Vec<(f64, DVec2)> = platform.path.iter().filter_map(dock).collect();
-        for pair in docks.windows(2).filter(|pair| pair[0].1.distance(pair[1].1) > 0.1) {
-            let (from, to, cost) = (pair[0].1, pair[1].1, (pair[1].0 - pair[0].0) * RIDE);
-            if !landings.iter().any(|landing| landing.from == from && landing.to == to) {
-                landings.push(Landing { from, to, cost, platform: number });
+    let mut rides: Vec<Ride> = docks
+        .iter()
+        .enumerate()
+        .flat_map(|(number, docks)| docks.iter().map(move |&dock| Ride::from(number, dock)))
+        .collect();
+    for _ in 0..MOST_PLATFORMS {
+        for ride in &rides {
+            let mut ahead = docks[ride.last()].iter().filter(|dock| dock.0 > ride.time);
+            let Some(&(time, to)) = ahead.next().filter(|dock| dock.1.distance(ride.from) > 0.1) else {
+                continue;
+            };
+            if !landings.iter().any(|landing| landing.from == ride.from && landing.to == to) {
+                let cost = (time - ride.begin) * RIDE;
+                landings.push(Landing { from: ride.from, to, cost, platforms: ride.platforms.clone() });
             }
         }
+        rides = rides.iter().flat_map(|ride| ride.changes(platforms)).collect();
     }
     landings
+}
+
+/// One who has left the floor and rides on.
+struct Ride {
+    from: DVec2,
+    /// When it left, s.
+    begin: f64,
+    /// When it stepped onto the last platform, s.
+    time: f64,
+    platforms: Vec<usize>,
+}
+
+impl Ride {
+    fn from(platform: usize, (begin, from): (f64, DVec2)) -> Ride {
+        Ride { from, begin, time: begin, platforms: vec![platform] }
+    }
+
+    fn last(&self) -> usize {
+        self.platforms[self.platforms.len() - 1]
+    }
+
+    /// The same rides with another platform at their ends, each that is met next.
+    fn changes<'a>(&'a self, platforms: &'a [Trajectory]) -> impl Iterator<Item = Ride> + 'a {
+        let others = (0..platforms.len()).filter(|other| !self.platforms.contains(other));
+        others.filter_map(|other| {
+            let time = first_meeting(&platforms[self.last()], &platforms[other], self.time)?;
+            let taken = self.platforms.iter().copied().chain([other]).collect();
+            Some(Ride { from: self.from, begin: self.begin, time, platforms: taken })
+        })
+    }
+}
+
+/// When two platforms come near one another after a time: where one of them turns.
+fn first_meeting(a: &Trajectory, b: &Trajectory, after: f64) -> Option<f64> {
+    let bends = a.path.iter().chain(&b.path).map(|bend| bend.0).filter(|&time| time > after);
+    let reach = a.radius + b.radius + STEP_OFF;
+    let is_near = |&time: &f64| a.place(time).zip(b.place(time)).is_some_and(|(a, b)| a.distance(b) <= reach);
+    bends.filter(is_near).reduce(f64::min)
 }
 
 fn grid(view: View<'_>, params: &MultiDomain, radius: f32) -> Option<Grid> {

@@ -1,6 +1,6 @@
 //! T0: moves agents along their plans.
 
-use super::{Session, wide};
+use crate::multi_domain::{Session, wide};
 use glam::{DVec2, Vec2};
 use throng_core::CHUNK;
 use throng_core::geom::at_most;
@@ -13,7 +13,7 @@ const RUN_UP: f64 = 1.5;
 
 impl Session<'_> {
     /// The velocity that leads to where the plan is after this step, for every agent. One without a plan stands.
-    pub(super) fn execute(&self, view: View<'_>, out: &mut Intents) {
+    pub(crate) fn execute(&self, view: View<'_>, out: &mut Intents) {
         let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.aim[..], &mut out.airborne[..]);
         for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, airborne)| {
             for i in 0..vx.len() {
@@ -27,7 +27,7 @@ impl Session<'_> {
     }
 
     /// The next bend of its way.
-    pub(super) fn aim(&self, view: View<'_>, row: usize) -> Vec2 {
+    pub(crate) fn aim(&self, view: View<'_>, row: usize) -> Vec2 {
         let plan = self.plan(view.agents.slot[row]);
         plan.way.first().map_or(view.position(row), |bend| bend.as_vec2())
     }
@@ -54,7 +54,7 @@ impl Session<'_> {
         })
     }
 
-    pub(super) fn velocity(&self, view: View<'_>, row: usize) -> Vec2 {
+    pub(crate) fn velocity(&self, view: View<'_>, row: usize) -> Vec2 {
         let step = self.next(view, row) - wide(view.position(row));
         at_most((step / view.tick).as_vec2(), view.agents.max_speed[row])
     }

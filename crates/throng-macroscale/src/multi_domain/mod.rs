@@ -1,81 +1,100 @@
 //! # Many agents plan in real time (Kapadia et al. 2013, sections 5, 6 and 7.2)
-//! Every agent has a task for each domain, and one that executes: T(Σ1) finds a way on the static mesh, T(Σ2) one that
-//! minds where others will be, T(Σ3) leads around those who stand on it, T(Σ4) plans in space and time around that, T(Σ5)
-//! finds places for the feet of those who walk on such (`stepping.rs`), and T0 walks the plan. Events put tasks to work, priorities say whose turn it is (`tasks.rs`), and a frame's budget is
-//! shared out until it is spent (`budget.rs`).
+//! Every agent has a task for each domain, and one that executes: T(Σ1) finds a way on the static mesh, T(Σ2) one that minds where
+//! others will be, T(Σ3) leads around those who stand on it, T(Σ4) plans in space and time around that, T(Σ5) finds places for the
+//! feet of those who walk on such, and T0 walks the plan. Searches of T(Σ3) and T(Σ4) are kept and mended.
+//!
+//! - `schedule/`: events put tasks to work, priorities say whose turn it is, and a frame's budget is shared out until it is spent.
+//! - `plan/`: a turn, from coarse to fine, and the plan that comes of it.
+//! - `reservations.rs`: where everybody will be, as published.
+//! - `conflicts/`: who must stop, who makes way, and what those do who want to one place.
+//! - `execution.rs`: T0.
 //!
 //! One rule makes it safe: **at any time the published paths of all agents and movers keep apart for good**, because a path
 //! counts beyond its end, where its owner stands, and a new one is held against all others before it is published. What
 //! could not be foreseen (a new wall, a push) breaks the rule for those it touches; these stand until they have another plan,
-//! and an agent that would run into them stands too (`guard.rs`).
+//! and an agent that would run into them stands too (`conflicts/guard.rs`).
 //!
 //! Deviations, and what the paper leaves open:
-//! - **No search outlives its step.** The paper keeps searches and mends them. Here a search begins anew whenever it is an
-//!   agent's turn, in a tunnel a few metres wide and a horizon long; what stays is its result. So a checkpoint is plain data,
-//!   a resumed run goes on bit by bit, and a plan with an ε above 1 is looked for again with a smaller one.
-//! - **Σ4 plans for a horizon and not to a waypoint.** A waypoint that an agent stands on makes a search run for ever; at a
-//!   horizon there is always a best place to be, if only the one that the agent stands at. What is left of the way from
-//!   there counts into the plan's cost.
+//! - **How Σ4 is guided can be chosen** ([`Relation`]). From waypoint to waypoint a search goes back from where one can stand, and
+//!   is told of all that changes (`plan/kept.rs`): what others say, the tunnel, where the agent has got to. A waypoint on which
+//!   somebody stands for good is no waypoint, and where those who come to rest leave no way (T(Σ3)) none is looked for.
+//! - **What has speeds, windows of time, jumps or platforms begins anew** in each turn, for a horizon: a search back from a goal
+//!   would have to begin at every time at which one may be there.
+//! - **T(Σ1) and T(Σ2) are not kept**: those who share a goal share T(Σ1), and a way on Σ2 takes some dozen expansions, less than to
+//!   tell a search which of all densities have changed. Σ2 is searched on the whole mesh, because a way around a crowd may lead
+//!   through other streets.
 //! - **The line itself is tried first**, at a few even speeds, after a moment, or a step aside where another agent would be met.
 //!   Nothing is cheaper than to walk straight at the best speed, and how much dearer the others are is known, so these plans
 //!   carry a bound like those of a search. Most meetings need no more.
 //! - **A jump is a piece of the line** that is flown at the speed one walks. An agent that has taken off lands before it thinks
 //!   again.
-//! - **A goal that others want to as well is visited** (`sharing.rs`): a plan leads on to a place beside it.
-//! - **Platforms are taken by timetable** (`crossing.rs`): their paths are known, and a search would try every place to wait at.
-//! - **Σ1 is searched for each agent**, not once for each goal, and **Σ2 on the whole mesh**, without a tunnel around the
-//!   static path: both are a small part of the time, and a way around a crowd may lead through other streets.
+//! - **A goal that others want to as well is visited** (`conflicts/sharing.rs`): a plan leads on to a place beside it.
+//! - **Platforms are taken by timetable** (`plan/crossing.rs`), also from one to another where they meet: their paths are known, and a
+//!   search would try every place to wait at. A way over platforms that cannot be taken in time is chosen again, as the paper
+//!   has it: the space-time domain has plans of earlier domains modified.
 //! - **Paths are pulled taut in space and time**: steps in sixteen directions zigzag.
 //! - **Every agent counts, whatever the direction** (the paper: a foveal angle). The rule above needs it, and an index of space
 //!   and time makes it cheap.
-//! - **An agent in the way of one that is nearer to its goal makes room** (`yielding.rs`), if need be by going back: the
+//! - **An agent in the way of one that is nearer to its goal makes room** (`conflicts/yielding.rs`), if need be by going back: the
 //!   paper's agents in narrow passages cooperate, and it does not say how.
 //! - **Σ3 leads around those who stand**, not around all where they are now: who walks is elsewhere when one gets there, and
 //!   Σ4 knows where.
-//! - **Σ2 is searched on events**: a new goal or map, or no way on. Densities change all the time, and a search for every
+//! - **Σ2 is searched when an agent thinks and meets others on its way**, and once a second. Densities change all the time, and a search for every
 //!   change would be one for every agent in every frame. To one that has no way on, the passages ahead count as as much longer
 //!   as it would wait for those who hold them up.
+//! - **φ knows which way bodies go** (`plan/crowding.rs`): those who come towards one count twice, those who go the same way not at
+//!   all. So those who go one way share lanes. Ways that were chosen in the same batch are held against one another: who
+//!   meets more than it knew of chooses again.
+//! - **Who can wait does** (`schedule/tasks.rs`): plans that are renewed are spread over the steps that they have left. The paper serves all
+//!   that its budget lasts for, and those who began together come back together.
 
-mod budget;
-mod crossing;
-mod crowding;
-mod deliberation;
-mod direct;
+mod conflicts;
 mod domain_map;
+mod drafts;
 mod execution;
-mod guard;
 mod plan;
-mod remaining;
 mod reservations;
-mod sharing;
-mod stepping;
-mod tasks;
-mod window;
-mod yielding;
+mod schedule;
 
-pub use budget::TaskRecord;
-pub use tasks::{Event, Task, TaskExplanation};
+pub use schedule::budget::{Comparison, TaskRecord};
+pub use schedule::tasks::{Event, Task, TaskExplanation};
 
 use crate::cached::Cached;
 use crate::{Intent, Macroscale, MacroscaleModel, Tasks};
-use budget::Frame;
-use crowding::Crowding;
-use deliberation::{Proposal, Snapshot};
+use conflicts::sharing::Destinations;
 use domain_map::DomainMaps;
+use drafts::Drafts;
 use glam::{DVec2, Vec2};
-use plan::{Plan, Plans};
+use plan::crowding::Crowding;
+use plan::deliberation::Snapshot;
+use plan::kept::LiveSearch;
+use plan::{Plan, Plans, hold_against_map};
 use reservations::Reservations;
-use sharing::Destinations;
-use std::collections::BTreeMap;
+use schedule::budget::{Frame, Share};
 use std::time::Instant;
+use throng_core::CHUNK;
 use throng_core::handover::Intents;
-use throng_core::memory::Remember;
+use throng_core::memory::{Memory, Remember};
 use throng_core::parallel;
 use throng_core::world::{Status, View};
+
+throng_core::choice! {
+    /// How a plan of the coarse domains guides T(Σ4).
+    pub enum Relation {
+        /// From waypoint to waypoint, each a search of its own that is kept and mended (figure 4b).
+        Waypoints = "waypoints",
+        /// One search to the goal, in a tunnel all the way there (figure 4a).
+        Tunnels = "tunnels",
+        /// For a horizon, to wherever it is best to be by then; begun anew in each turn.
+        Horizon = "horizon",
+    }
+}
 
 throng_core::params! {
     /// Plans in space and time against the published plans of all agents, over four domains from coarse to fine, within a budget for each step.
     pub struct MultiDomain("multi-domain") {
+        /// How coarse plans guide those in space and time: `waypoints` (figure 4b of the paper), `tunnels` (4a), or `horizon`.
+        relation: Relation = Relation::Waypoints, "", Limit::from(0.0);
         /// How far ahead agents plan. One for all, as everything here: a cohort's own value does nothing.
         horizon: f32 = 16.0, "s", Limit::above(0.0).up_to(120.0);
         /// A plan is made anew when less than this is left of it.
@@ -88,7 +107,7 @@ throng_core::params! {
         budget: usize = 1500, "", Limit::from(1.0).up_to(1e9);
         /// Time that all agents together may think in a step of the simulation, in place of the budget. 0: the budget counts. A run with it is not reproducible.
         deadline: f32 = 0.0, "ms", Limit::from(0.0).up_to(60000.0);
-        /// States that one agent may expand at a time; twice as many each time it has found no plan. The first agent of a step gets them even beyond the budget.
+        /// States that one agent may expand at a time, the fewer the less urgent it is; twice as many each time it has found no plan. The first agent of a step gets them even beyond the budget.
         share: usize = 400, "", Limit::from(1.0).up_to(1e9);
         /// How many times the optimum a first plan may cost.
         inflation: f32 = 2.0, "", Limit::from(1.0).up_to(100.0);
@@ -99,7 +118,7 @@ throng_core::params! {
         /// No polygon of the dynamic mesh is wider.
         polygon: f32 = 5.0, "m", Limit::from(0.5).up_to(1000.0);
         /// As how many metres more a metre counts for each body per square metre that will be there.
-        crowding: f32 = 1.0, "m2", Limit::from(0.0).up_to(1000.0);
+        crowding: f32 = 4.0, "m2", Limit::from(0.0).up_to(1000.0);
         /// What planned bodies keep between them.
         margin: f32 = 0.02, "m", Limit::from(0.0).up_to(10.0);
         /// An agent that is further from its plan has lost it.
@@ -108,15 +127,22 @@ throng_core::params! {
         footing: f32 = 8.0, "s", Limit::from(1.0).up_to(60.0);
         /// How long an agent has no way on before others are asked to make room.
         patience: f32 = 1.0, "s", Limit::from(0.0).up_to(1e6);
+        /// What searches that are kept may take for each agent, on average. Where it is too little, those go first that are needed least.
+        memory: f32 = 10.0, "kB", Limit::from(0.0).up_to(1e6);
+        /// Whether searches are kept and mended. Off: each turn plans anew.
+        repair: bool = true, "", Limit::from(0.0);
+        /// Whether each turn that mends also plans anew, only to tell what that would have taken.
+        compare: bool = false, "", Limit::from(0.0);
     }
 }
 
-/// Plans in space and time. What lasts are the plans; all else follows from them and the world.
+/// Plans in space and time. What lasts are plans and the searches that are kept; all else follows from them and the world.
 #[derive(Debug)]
 pub struct MultiDomainPlanner {
     params: MultiDomain,
-    plans: Plans,
+    memory: (Plans, Memory<LiveSearch>),
     known: Cached<Known>,
+    drafts: Drafts,
     serviced: Vec<TaskRecord>,
     unreachable: Vec<u32>,
 }
@@ -139,15 +165,16 @@ struct Session<'a> {
     plans: &'a Plans,
     known: &'a mut Known,
     /// What has changed in this step, by slot.
-    drafts: BTreeMap<u32, Plan>,
+    drafts: Drafts,
 }
 
 impl MacroscaleModel for MultiDomain {
     fn planner(params: MultiDomain, _: Vec<MultiDomain>) -> Box<dyn Macroscale> {
         Box::new(MultiDomainPlanner {
             params,
-            plans: Plans::default(),
+            memory: Default::default(),
             known: Cached::default(),
+            drafts: Drafts::default(),
             serviced: Vec::new(),
             unreachable: Vec::new(),
         })
@@ -158,23 +185,32 @@ impl Macroscale for MultiDomainPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
         // The clock decides nothing unless a deadline was asked for.
         let begin = Instant::now();
-        self.plans.note_map(view.map_version);
-        let MultiDomainPlanner { params, plans, known, serviced, unreachable } = self;
+        let MultiDomainPlanner { params, memory: (plans, searches), known, drafts, serviced, unreachable } =
+            self;
+        if hold_against_map(plans, view.map_version) {
+            searches.clear();
+        }
         let mut session = Session::new(view, params, plans, known.get_mut());
+        session.drafts = std::mem::take(drafts);
         session.guard(view);
-        session.deliberate(view, Frame::begin(params, begin), serviced);
+        session.deliberate(view, Frame::begin(params, begin), searches, serviced);
         session.unreachable(view, unreachable);
         session.execute(view, out);
         session.hand_over_footsteps(view, out);
-        let drafts = session.drafts;
-        drafts.into_iter().for_each(|(slot, plan)| self.plans.set(slot, plan));
+        let mut drafts = session.drafts;
+        drafts.drain().for_each(|(slot, plan)| *plans.get_mut(slot) = plan);
+        self.drafts = drafts;
     }
 
     fn intent(&self, view: View<'_>, row: usize) -> Intent {
         let mut known = self.known.lock();
         known.maps.learn(view, &self.params);
-        let session =
-            Session { params: &self.params, plans: &self.plans, known: &mut known, drafts: BTreeMap::new() };
+        let session = Session {
+            params: &self.params,
+            plans: &self.memory.0,
+            known: &mut known,
+            drafts: Drafts::default(),
+        };
         Intent::new((session.velocity(view, row), session.aim(view, row)))
     }
 
@@ -185,7 +221,7 @@ impl Macroscale for MultiDomainPlanner {
     }
 
     fn route(&self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
-        let plan = self.plans.of(view.agents.slot[row]);
+        let plan = self.memory.0.get(view.agents.slot[row]);
         let from = view.position(row);
         let way = plan.way.iter().map(|place| place.as_vec2());
         (!plan.way.is_empty()).then(|| std::iter::once(from).chain(way).collect())
@@ -196,11 +232,11 @@ impl Macroscale for MultiDomainPlanner {
     }
 
     fn memory(&self) -> Option<&dyn Remember> {
-        Some(&self.plans.0)
+        Some(&self.memory)
     }
 
     fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
-        Some(&mut self.plans.0)
+        Some(&mut self.memory)
     }
 
     fn tasks(&self) -> Option<&dyn Tasks> {
@@ -215,11 +251,11 @@ impl Tasks for MultiDomainPlanner {
 
     fn explain(&self, view: View<'_>, row: usize) -> Vec<TaskExplanation> {
         let mut known = self.known.lock();
-        let session = Session::new(view, &self.params, &self.plans, &mut known);
-        let plan = self.plans.of(view.agents.slot[row]);
-        let share = Frame::uncounted(&self.params).share_out(std::iter::once(plan.failures), &self.params)[0];
+        let session = Session::new(view, &self.params, &self.memory.0, &mut known);
+        let plan = self.memory.0.get(view.agents.slot[row]);
+        let share = Share::counted(self.params.share as u64);
         let seen = Snapshot::new(view, &session).seen(row, share);
-        tasks::explain(&self.params, view, (row, plan), seen)
+        schedule::tasks::explain(&self.params, view, (row, plan), seen)
     }
 
     fn is_reproducible(&self) -> bool {
@@ -249,19 +285,19 @@ impl Known {
         }
         self.reservations.update(view, params, plans, &self.rows);
         self.crowding.update(view, &self.maps, params, plans, &self.rows);
-        self.destinations.update(view, plans);
+        self.destinations = Destinations::default();
     }
 }
 
 impl<'a> Session<'a> {
     fn new(view: View<'_>, params: &'a MultiDomain, plans: &'a Plans, known: &'a mut Known) -> Session<'a> {
         known.update(view, params, plans);
-        Session { params, plans, known, drafts: BTreeMap::new() }
+        Session { params, plans, known, drafts: Drafts::default() }
     }
 
     /// An agent's plan as it is after what has changed in this step.
     fn plan(&self, slot: u32) -> &Plan {
-        self.drafts.get(&slot).unwrap_or_else(|| self.plans.of(slot))
+        self.drafts.get(slot).unwrap_or_else(|| self.plans.get(slot))
     }
 
     /// Whether an agent is in the middle of a jump.
@@ -271,9 +307,9 @@ impl<'a> Session<'a> {
 
     /// Takes a plan over: all that plan from now on know of it.
     fn publish(&mut self, view: View<'_>, slot: u32, plan: Plan) {
-        let Known { maps, reservations, crowding, rows, .. } = &mut *self.known;
-        let row = rows[slot as usize] as usize;
-        let plan = Plan { serial: self.plans.of(slot).serial + 1, ..plan };
+        let row = self.known.rows[slot as usize] as usize;
+        let Known { maps, reservations, crowding, .. } = &mut *self.known;
+        let plan = Plan { serial: self.plans.get(slot).serial + 1, ..plan };
         reservations.publish(view, self.params, row, &plan);
         crowding.publish(view, maps, self.params, row, &plan);
         self.drafts.insert(slot, plan);
@@ -282,10 +318,11 @@ impl<'a> Session<'a> {
     /// The ids of those who have no path to their goals, ascending.
     fn unreachable(&self, view: View<'_>, ids: &mut Vec<u32>) {
         let agents = view.agents;
-        let is_unreachable =
-            |&row: &usize| agents.status[row] == Status::Walking && self.plan(agents.slot[row]).unreachable;
-        ids.clear();
-        ids.extend((0..agents.len()).filter(is_unreachable).map(|row| agents.id[row]));
+        let unreachable = |row: usize| {
+            let plan = self.plan(agents.slot[row]);
+            (plan.unreachable && agents.status[row] == Status::Walking).then_some(agents.id[row])
+        };
+        *ids = parallel::filter_map(CHUNK, agents.len(), unreachable);
         ids.sort_unstable();
     }
 
@@ -293,53 +330,9 @@ impl<'a> Session<'a> {
     fn hand_over_footsteps(&self, view: View<'_>, out: &mut Intents) {
         out.footstep.clear();
         if view.legs.is_some() {
-            let planned = |&slot: &u32| self.plans.of(slot).footstep(view.now);
+            let planned = |&slot: &u32| self.plans.get(slot).footstep(view.now);
             out.footstep.extend(view.agents.slot.iter().map(planned));
         }
-    }
-
-    /// Serves agents in the order of their priorities, a batch at a time, until the budget is spent.
-    fn deliberate(&mut self, view: View<'_>, mut frame: Frame, serviced: &mut Vec<TaskRecord>) {
-        serviced.clear();
-        let mut waiting = self.requests(view);
-        waiting.reverse();
-        while !waiting.is_empty() && !frame.is_spent() {
-            let batch = waiting.split_off(waiting.len() - tasks::batch(view, &waiting));
-            let shares = frame.share_out(batch.iter().rev().map(|request| request.failures), self.params);
-            let snapshot = Snapshot::new(view, self);
-            let work: Vec<_> = batch.iter().rev().zip(shares).collect();
-            let proposals = parallel::map(1, work.len(), &|i| snapshot.serve(work[i].0, work[i].1));
-            for proposal in proposals {
-                frame.spend(proposal.spent);
-                serviced.push(proposal.served);
-                if !self.accept(view, &proposal) && frame.may_try_again() {
-                    // Another agent of the same batch was first: next round.
-                    waiting.push(proposal.request);
-                }
-            }
-        }
-    }
-
-    /// Publishes what was proposed, unless it meets what was published since.
-    fn accept(&mut self, view: View<'_>, proposal: &Proposal) -> bool {
-        // Another agent of the same batch has found a place for one that found nothing itself.
-        let is_late = |(slot, plan): &(u32, Plan)| !plan.valid && self.plan(*slot).valid;
-        if proposal.plans.iter().any(is_late) {
-            return true;
-        }
-        let snapshot = Snapshot::new(view, self);
-        let is_free = proposal.plans.iter().all(|(slot, plan)| {
-            let others: Vec<u32> =
-                proposal.plans.iter().map(|(other, _)| *other).filter(|other| other != slot).collect();
-            let is_known = plan.path == self.plan(*slot).path;
-            !plan.valid || is_known || snapshot.still_holds(*slot, plan, &others)
-        });
-        if is_free {
-            for (slot, plan) in &proposal.plans {
-                self.publish(view, *slot, plan.clone());
-            }
-        }
-        is_free
     }
 }
 

@@ -1,17 +1,20 @@
 //! Reservations of space and time: the published paths of all bodies, in an index. A copy of plans that is kept up to date.
 
-use super::plan::{Plan, Plans};
-use super::{MultiDomain, wide};
 use crate::domain::occupancy::{Occupancy, Trajectory};
+use crate::multi_domain::plan::window::REST;
+use crate::multi_domain::plan::{Plan, Plans};
+use crate::multi_domain::{MultiDomain, wide};
 use throng_core::world::View;
 
 /// The published paths of all bodies. Movers come first, then agents by slot.
 #[derive(Debug, Default)]
-pub(super) struct Reservations {
+pub(crate) struct Reservations {
     pub published: Occupancy,
     /// By slot: the serial of the plan that is published, where there is one.
     serials: Vec<Option<u32>>,
     movers: usize,
+    /// When the last of all paths of agents ends at the latest, s.
+    pub latest: f64,
     /// The version of the movers that they are of.
     mover_version: Option<u64>,
 }
@@ -29,9 +32,12 @@ impl Reservations {
 
     /// Publishes what has changed since the last update, and withdraws agents that have left.
     pub fn update(&mut self, view: View<'_>, params: &MultiDomain, plans: &Plans, rows: &[u32]) {
+        // Nearly all questions are about a plan and a rest after it.
+        let window = [view.now, view.now + 2.0 * f64::from(params.horizon) + 2.0 * REST];
         if self.mover_version != Some(view.mover_version) {
             let (movers, mover_version) = (view.scripts.len(), Some(view.mover_version));
             *self = Reservations { movers, mover_version, ..Reservations::default() };
+            self.published.cover(window);
             let in_the_way = view.scripts.iter().enumerate().filter(|(_, script)| !script.carries);
             for (mover, script) in in_the_way {
                 let path = script.path.iter().map(|&(time, at)| (time, wide(at))).collect();
@@ -39,6 +45,7 @@ impl Reservations {
                 self.published.publish(mover as u32, Trajectory { radius, path, stays: true });
             }
         }
+        self.published.cover(window);
         self.serials.resize(self.serials.len().max(rows.len()), None);
         for slot in 0..self.serials.len() {
             let row = rows.get(slot).copied().filter(|&row| row != u32::MAX);
@@ -48,7 +55,7 @@ impl Reservations {
                 }
                 continue;
             };
-            let plan = plans.of(slot as u32);
+            let plan = plans.get(slot as u32);
             if self.serials[slot] != Some(plan.serial) {
                 self.publish(view, params, row as usize, plan);
             }
@@ -58,6 +65,7 @@ impl Reservations {
     /// Reserves an agent's path. An agent without a plan stands.
     pub fn publish(&mut self, view: View<'_>, params: &MultiDomain, row: usize, plan: &Plan) {
         let slot = view.agents.slot[row];
+        self.latest = self.latest.max(plan.end());
         let radius = f64::from(view.agents.radius[row] + params.margin);
         let trajectory = if plan.path.is_empty() {
             Trajectory::standing(radius, wide(view.position(row)))
@@ -69,13 +77,8 @@ impl Reservations {
         self.serials[slot as usize] = Some(plan.serial);
     }
 
-    /// The memory that it takes, roughly: what is published, and about as many entries of the index as seconds.
+    /// The memory that it takes, roughly.
     pub fn bytes(&self) -> usize {
-        let entries = |path: &Trajectory| {
-            let seconds =
-                path.path.last().map_or(0.0, |last| last.0) - path.path.first().map_or(0.0, |first| first.0);
-            path.path.capacity() * size_of::<(f64, glam::DVec2)>() + 16 * (2 + 2 * seconds.max(0.0) as usize)
-        };
-        self.published.iter().map(|(_, path)| size_of::<Trajectory>() + entries(path)).sum()
+        self.published.bytes()
     }
 }

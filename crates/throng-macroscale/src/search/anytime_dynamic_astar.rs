@@ -35,11 +35,13 @@ use super::heap::{Heap, Key, OUTSIDE};
 use super::plan::Solution;
 use super::reliance::{Mark, uncertain_share};
 use super::{Aim, Budget, Domain, Effort, Status};
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
+use throng_core::memory::mix;
 
 /// How an [`AnytimeDynamicAstar`] goes about it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The inflation of the first round: the first path costs at most this many times the optimum. Default 2.5. 1 looks for
     /// the best path at once, and less counts as 1.
@@ -61,7 +63,8 @@ impl Default for Settings {
 ///
 /// It grows from its roots towards its aim; see [the module](super) for which of them is the start. The domain is handed
 /// to each call, so it can change in between, and [`AnytimeDynamicAstar::edges_changed`] has to be told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound(serialize = "S: Serialize", deserialize = "S: Deserialize<'de>"))]
 pub struct AnytimeDynamicAstar<S> {
     settings: Settings,
     aim: Aim<S>,
@@ -75,6 +78,7 @@ pub struct AnytimeDynamicAstar<S> {
     /// The least cost of all states that have become dearer by changes since the last round ended.
     dearer_from: f32,
     /// Scratch memory of [`uncertain_share`].
+    #[serde(skip)]
     marks: Vec<Mark>,
     arena: Arena<S>,
     open: Heap,
@@ -88,11 +92,13 @@ pub struct AnytimeDynamicAstar<S> {
     ends: Vec<u32>,
     plan: Solution<S>,
     effort: Effort,
+    #[serde(skip)]
     near: Vec<(S, f32)>,
+    #[serde(skip)]
     far: Vec<(S, f32)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Phase {
     /// A round has to begin, because it is the first or because something has changed.
     Due,
@@ -286,6 +292,21 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
         self.arena.nodes.iter().map(|node| (node.state, node.g))
     }
 
+    /// A number that differs where it knows something else, of states as numbers.
+    pub fn fingerprint(&self, number: impl Fn(S) -> u64) -> u64 {
+        let nodes = self.arena.nodes.iter().flat_map(|node| {
+            let costs = u64::from(node.g.to_bits()) << 32 | u64::from(node.rhs.to_bits());
+            [number(node.state), costs, u64::from(node.parent)]
+        });
+        let counts = [self.inflation.to_bits(), self.round].map(u64::from);
+        nodes.chain(counts).fold(0, |hash, word| mix(hash ^ word))
+    }
+
+    /// The memory that what it knows takes at least, whatever it holds.
+    pub fn size(&self) -> usize {
+        self.arena.nodes.len() * (size_of::<Node<S>>() + 2 * size_of::<u32>()) + self.open.size()
+    }
+
     /// The memory it holds.
     pub fn bytes(&self) -> usize {
         let lists =
@@ -461,6 +482,7 @@ impl<S: Copy + Eq + Hash + Debug> AnytimeDynamicAstar<S> {
 
     /// A state's edges have changed, between rounds.
     fn reevaluate(&mut self, domain: &dyn Domain<State = S>, id: u32) {
+        self.effort.reevaluations += 1;
         self.ask_successors(domain, id);
         self.wait_for_round(id);
         let node = &self.arena.nodes[id as usize];

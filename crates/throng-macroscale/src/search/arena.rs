@@ -6,10 +6,11 @@
 
 use super::heap::{OUTSIDE, Places};
 use crate::hash::Product;
+use serde::{Deserialize, Serialize};
 use std::hash::{Hash, Hasher};
 
 /// What a search knows of a state: 20 bytes and the state itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Node<S> {
     pub state: S,
     /// The cost to the root as it was when the node was last expanded; infinite before that.
@@ -41,7 +42,7 @@ impl<S> Places for Vec<Node<S>> {
 }
 
 /// Nodes by number and by state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Arena<S> {
     pub nodes: Vec<Node<S>>,
     /// Numbers of nodes by the hash of their states, the next free slot where one is taken. A power of two, at most half

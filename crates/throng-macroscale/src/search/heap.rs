@@ -4,6 +4,8 @@
 //! depends on how the heap was filled. Four children instead of two: the heap is half as high, and four entries lie
 //! within a cache line or two, so that a step down costs one miss instead of two.
 
+use serde::{Deserialize, Serialize};
+
 /// Where nodes keep their positions in the heap, so that an entry can be moved or taken out in logarithmic time.
 pub(super) trait Places {
     /// Notes a node's position; [`OUTSIDE`] where it has left the heap.
@@ -22,7 +24,7 @@ const CHILDREN: usize = 4;
 ///
 /// Kept as the bits of numbers that are not negative, which are in the order of the numbers: whole numbers compare
 /// faster, and always.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Key {
     first: u32,
     second: u32,
@@ -42,7 +44,7 @@ impl Key {
 }
 
 /// A node in the heap.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub key: Key,
     pub id: u32,
@@ -56,7 +58,7 @@ impl Entry {
 }
 
 /// Nodes in the order of their keys.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Heap {
     entries: Vec<Entry>,
 }
@@ -71,6 +73,11 @@ impl Heap {
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// The memory that its entries take.
+    pub fn size(&self) -> usize {
+        self.entries.len() * size_of::<Entry>()
     }
 
     /// The memory it holds.

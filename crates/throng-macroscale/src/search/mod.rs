@@ -52,6 +52,7 @@ mod reliance;
 pub use anytime_dynamic_astar::{AnytimeDynamicAstar, Settings};
 pub use astar::Astar;
 
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -176,7 +177,7 @@ impl<D: Domain> Domain for Blind<'_, D> {
 }
 
 /// What a search heads for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Aim<S> {
     /// One state.
     At(S),
@@ -207,7 +208,7 @@ impl Budget {
 }
 
 /// What a search can say of its way.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Status {
     /// There is a path, and none is cheaper.
     Optimal,
@@ -224,10 +225,12 @@ pub enum Status {
 }
 
 /// What a search has done since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// States that were expanded, each time counted.
     pub expansions: u64,
+    /// States that were looked at again because their steps had changed. Each takes about as long as an expansion.
+    pub reevaluations: u64,
     /// Edges that these expansions looked at.
     pub edges: u64,
     /// How often all was forgotten and begun anew.

@@ -2,11 +2,12 @@
 //! that it cannot be gone any more.
 
 use super::{Domain, edge_cost};
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::hash::Hash;
 
 /// States from the aim to a root, each with the cost that lies ahead.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Solution<S> {
     steps: Vec<(S, f32)>,
     /// The optimum is at least this.

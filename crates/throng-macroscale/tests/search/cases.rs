@@ -189,6 +189,9 @@ fn the_work_is_the_same_everywhere() {
     let astar_effort = astar.effort();
     astar.find(&Blind(&grid), start, Aim::At(goal), Budget::unlimited());
     assert!(astar.effort().expansions > 2 * astar_effort.expansions);
-    assert_eq!(search.effort(), Effort { expansions: 2339, edges: 11378, restarts: 0 });
-    assert_eq!(astar_effort, Effort { expansions: 1579, edges: 7417, restarts: 0 });
+    assert_eq!(
+        search.effort(),
+        Effort { expansions: 2339, edges: 11378, reevaluations: 7, ..Effort::default() }
+    );
+    assert_eq!(astar_effort, Effort { expansions: 1579, edges: 7417, ..Effort::default() });
 }

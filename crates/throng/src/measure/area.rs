@@ -4,7 +4,7 @@ use super::{Measure, Person, Repeat, SAME_TIME, SPEED_OVER, find, mean, near, vo
 use crate::map::{bounds, signed_area, winds_around};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Samples of an area. Speeds are known only a little later, when it has been seen where people went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,6 +17,7 @@ pub(super) struct Samples {
     /// Samples whose speeds are not known yet.
     waiting: VecDeque<Sample>,
     done: Vec<Sample>,
+    people: BTreeSet<i64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ struct Sample {
 pub struct AreaFigures {
     /// m².
     pub area_m2: f64,
+    /// How many have been inside at a sample. Each counts once; in a part of the time as in the whole.
+    pub people: usize,
     /// Mean over all samples, 1/m².
     pub density_mean: Option<f64>,
     /// The most, 1/m².
@@ -76,6 +79,7 @@ impl Samples {
             moments: VecDeque::new(),
             waiting: VecDeque::new(),
             done: Vec::new(),
+            people: BTreeSet::new(),
         }
     }
 
@@ -94,7 +98,9 @@ impl Samples {
             self.taken = ((time - measure.from + SAME_TIME) / measure.every) as u64 + 1;
             let voronoi =
                 measure.voronoi.then(|| voronoi::density(people, floor(), &self.ring, measure.cut_off));
-            self.waiting.push_back(Sample { time, count: self.inside().count(), voronoi, speed: None });
+            let inside: Vec<i64> = self.inside().map(|person| person.id).collect();
+            self.waiting.push_back(Sample { time, count: inside.len(), voronoi, speed: None });
+            self.people.extend(inside);
         }
         while self.waiting.front().is_some_and(|sample| sample.time + SPEED_OVER <= time + SAME_TIME) {
             self.complete(measure, space);
@@ -149,6 +155,7 @@ impl Samples {
         let density = |sample: &Sample| sample.count as f64 / area;
         AreaFigures {
             area_m2: area,
+            people: self.people.len(),
             density_mean: mean(done.iter().map(density)),
             density_max: done.iter().map(density).reduce(f64::max),
             voronoi_mean: mean(done.iter().filter_map(|sample| sample.voronoi)),
@@ -181,6 +188,7 @@ impl AreaFigures {
         let density_of = |&row: &usize| density[row];
         AreaFigures {
             area_m2: self.area_m2,
+            people: self.people,
             density_mean: mean(rows.iter().map(density_of)),
             density_max: rows.iter().map(density_of).reduce(f64::max),
             voronoi_mean: mean(rows.iter().filter_map(|&row| voronoi.get(row).copied())),
@@ -225,7 +233,7 @@ mod tests {
     fn heads_over_the_area_and_movement_over_time() {
         let figures = walked(square(), 4);
         let at = |time: f64| figures.series.t.iter().position(|t| (t - time).abs() < 1e-9).unwrap();
-        assert_eq!((figures.area_m2, figures.series.t.len()), (2.0, 41));
+        assert_eq!((figures.area_m2, figures.people, figures.series.t.len()), (2.0, 2, 41));
         assert_eq!((figures.series.count[at(1.0)], figures.series.count[at(1.5)]), (1, 2));
         assert_eq!((figures.series.density[at(1.5)], figures.density_max), (1.0, Some(1.0)));
         assert_eq!(figures.series.speed[at(1.0)], Some(0.0));

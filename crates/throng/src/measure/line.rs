@@ -30,6 +30,8 @@ pub struct LineFigures {
     pub to_left: usize,
     /// And to the right.
     pub to_right: usize,
+    /// How many have crossed it against the direction that most have.
+    pub against: usize,
     /// The first crossing, s.
     pub first_s: Option<f64>,
     /// The last crossing, s.
@@ -81,12 +83,14 @@ impl Crossings {
 
     pub(super) fn figures(&self) -> LineFigures {
         let (length, crossings) = (self.line[0].distance(self.line[1]), self.times.len());
+        let to_right = crossings - self.to_left;
         let flow = flow(&self.times);
         LineFigures {
             length_m: length,
             crossings,
             to_left: self.to_left,
-            to_right: crossings - self.to_left,
+            to_right,
+            against: to_right.min(self.to_left),
             first_s: self.times.first().copied(),
             last_s: self.times.last().copied(),
             flow,
@@ -140,7 +144,9 @@ fn crossed(line: [DVec2; 2], space: Repeat, [from, to]: [DVec2; 2]) -> Option<Cr
 /// Whether and where a movement leads over a line.
 fn crossing([a, b]: [DVec2; 2], [from, to]: [DVec2; 2]) -> Option<Crossing> {
     let side = |place: DVec2| (b - a).perp_dot(place - a);
-    let (before, after) = (side(from), side(to));
+    // Who stood on it, within rounding, goes over it now, on whichever side of it that was.
+    let before = if distance_to_segment(from, a, b) < ON_LINE { 0.0 } else { side(from) };
+    let after = side(to);
     // Along the line is not across it.
     if before * after > 0.0 || before == after || distance_to_segment(to, a, b) < ON_LINE {
         return None;
@@ -191,6 +197,8 @@ mod tests {
         let walk = [[-1.0, 1.0], [0.0, 1.0], [0.0, 1.5], [1.0, 1.0]];
         let figures = seen(gate(), &[&walk]);
         assert_eq!((figures.crossings, figures.first_s, figures.flow), (1, Some(2.0), None));
+        let past_by_rounding = [[-1.0, 1.0], [2e-6, 1.0], [1.0, 1.0]];
+        assert_eq!(seen(gate(), &[&past_by_rounding]).crossings, 1);
         let turned_back = [[-1.0, 1.0], [0.0, 1.0], [-1.0, 1.0]];
         // As in PedPy: a movement that begins on the line counts, whichever way it leads.
         assert_eq!(seen(gate(), &[&turned_back]).crossings, 1);

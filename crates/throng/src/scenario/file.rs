@@ -74,7 +74,10 @@ pub struct ScenarioFile {
     /// Lines and areas where flow, density and speed are measured; what comes out stands in the report as `measures`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measure: Vec<MeasureFile>,
-    /// Figures of the report that the scenario suite asserts of a run.
+    /// Figures of the report that a run must show: counts exactly, costs at most, throughputs at least; with `min_` or `max_` before
+    /// the name, at least or at most. Those of a measure are `"measures.NAME.FIGURE"`: of a line `crossings`, `to_left`, `to_right`,
+    /// `against` (who crosses against the direction that most have), `first_s`, `last_s`, `flow`, `specific_flow`; of an area `people`
+    /// (who have been inside), `density_mean`, `density_max`, `voronoi_mean`, `speed_mean`, `specific_flow`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub expect: BTreeMap<String, f64>,
 }
@@ -868,11 +871,15 @@ impl<'de> Deserialize<'de> for ParamValue {
             type Value = ParamValue;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a number, a distribution, true or false")
+                f.write_str("a number, a distribution, a name, true or false")
             }
 
             fn visit_bool<E>(self, flag: bool) -> Result<ParamValue, E> {
                 Ok(ParamValue(Value::Flag(flag)))
+            }
+
+            fn visit_str<E>(self, word: &str) -> Result<ParamValue, E> {
+                Ok(ParamValue(Value::Word(word.into())))
             }
 
             fn visit_i64<E>(self, number: i64) -> Result<ParamValue, E> {

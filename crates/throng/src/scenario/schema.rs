@@ -79,6 +79,7 @@ fn field_schema(field: &Field) -> Value {
     limit_schema(&mut number, field.limit);
     match field.kind {
         Kind::Flag => schema["type"] = json!("boolean"),
+        Kind::Choice(names) => schema["enum"] = json!(names),
         Kind::Drawn => schema["anyOf"] = json!([number, { "$ref": "#/$defs/Distribution" }]),
         Kind::Whole | Kind::Real => {
             schema

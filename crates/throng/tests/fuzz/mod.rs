@@ -22,6 +22,8 @@ use throng::Scenario;
 /// A case that takes longer is a hang. Most take a millisecond, but other processes may be using the machine: on a busy one
 /// a case has waited for 10 s.
 const DEADLINE: Duration = Duration::from_secs(60);
+/// A case that takes as long is told of.
+const SLOW: Duration = Duration::from_secs(5);
 /// The hunt ends after this many bugs.
 const ENOUGH: usize = 12;
 
@@ -94,7 +96,12 @@ impl Run {
             }
             at.store(seed, Ordering::Relaxed);
             since.store(self.now(), Ordering::Relaxed);
-            if let Err(fault) = caught(seed) {
+            let fault = caught(seed).err();
+            let took = self.now() - since.load(Ordering::Relaxed);
+            if took > SLOW.as_millis() as u64 {
+                eprintln!("THRONG_FUZZ_SEED={seed}: took {} s", took / 1000);
+            }
+            if let Some(fault) = fault {
                 let found = format!("THRONG_FUZZ_SEED={seed}: {fault}");
                 eprintln!("{found}");
                 self.found.lock().unwrap().push(found);

@@ -171,6 +171,7 @@ impl Writer<'_, '_> {
                 }
                 let (low, high) = (field.limit.low.max(-1e6), field.limit.high.min(1e6));
                 let value = match field.kind {
+                    Kind::Choice(names) => format!("\"{}\"", names[self.draws.below(names.len())]),
                     Kind::Flag => self.draws.chance(0.5).to_string(),
                     Kind::Whole => {
                         format!("{:.0}", self.draws.uniform(low, high.min(80.0) + 1.0).floor().min(high))

@@ -111,6 +111,7 @@ fn params<P: Params>(draws: &mut Draws<'_>) -> P {
         }
         let (low, high) = (field.limit.low, field.limit.high.min(1e6));
         let value = match field.kind {
+            Kind::Choice(names) => Value::Word(draws.pick(names).into()),
             Kind::Flag => Value::Flag(draws.chance(0.5)),
             Kind::Whole => Value::Number(draws.pick(&[low, high, 1.0f64.max(low)])),
             Kind::Real | Kind::Drawn => {

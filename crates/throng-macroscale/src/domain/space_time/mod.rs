@@ -149,8 +149,8 @@ pub(crate) fn is_on(platform: &Trajectory, at: DVec2, time: f64) -> bool {
 /// Bodies that count less than others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exceptions<'a> {
-    /// Marked by their numbers: these do not count at all. Agents beyond the list do.
-    pub ignored: &'a [bool],
+    /// These do not count at all. Ascending.
+    pub ignored: &'a [u32],
     /// Who is nearer than bodies may be already, and how near, m: only to come still nearer counts as meeting them.
     pub touched: &'a [(u32, f64)],
 }
@@ -158,7 +158,7 @@ pub struct Exceptions<'a> {
 impl Exceptions<'_> {
     /// Whether to pass another agent nearer than bodies may be is to meet it.
     pub fn count(&self, body: u32, path: &Trajectory, passage: &Passage) -> bool {
-        if self.ignored.get(body as usize).is_some_and(|&ignored| ignored) {
+        if self.ignored.binary_search(&body).is_ok() {
             return false;
         }
         let touched = self.touched.iter().find(|touched| touched.0 == body);

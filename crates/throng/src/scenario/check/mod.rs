@@ -21,6 +21,7 @@ use super::{Journey, Link, Mover, Pipeline, Scenario, Settings};
 use crate::catalog::{self, Stage};
 use crate::expect;
 use crate::map::Map;
+use crate::measure::Measure;
 use crate::preset::Preset;
 use glam::DVec2;
 use throng_core::params::{self, Draw, Limit, ParamError, Value};
@@ -66,7 +67,7 @@ pub(super) fn check(document: &Document, file: &ScenarioFile) -> Result<Scenario
     let links = checker.links();
     let events = checker.events(&map);
     let measures = checker.measures();
-    checker.expectations();
+    checker.expectations(&measures);
     if !checker.report.is_empty() {
         return Err(checker.report.into_error());
     }
@@ -239,12 +240,13 @@ impl<'a> Checker<'a> {
         links.map(link).collect()
     }
 
-    fn expectations(&mut self) {
+    fn expectations(&mut self, measures: &[Measure]) {
         for (key, number) in &self.file.expect {
             let path = KeyPath::top("expect").then(key);
             self.number(&path, *number, Limit::from(f64::MIN));
-            if !expect::is_known(key) {
-                let figures = known(key, expect::figures());
+            if !expect::is_known(key, measures) {
+                let figures: Vec<String> = expect::figures(measures).collect();
+                let figures = known(key, figures.iter().map(String::as_str));
                 self.report.say(
                     &path,
                     format!("unknown key `{key}`; {figures}; each also with min_ or max_ before it"),

@@ -5,15 +5,15 @@
 //! exchange of feet: what has been stepped cannot be taken back, and the motion takes steps over one step of the simulation after
 //! they were planned.
 
-use super::deliberation::{Ego, Meter, Snapshot};
-use super::direct::{Found, Others, Path};
-use super::plan::Plan;
-use super::remaining::RemainingDistance;
-use super::tasks::Task;
-use super::window::Ending;
 use crate::domain::Placed;
 use crate::domain::footstep::{Errand, Footstepping, Replayed, Start, Stride, Surroundings, Walker};
 use crate::domain::space_time::Exceptions;
+use crate::multi_domain::plan::Plan;
+use crate::multi_domain::plan::deliberation::{Ego, Meter, Snapshot};
+use crate::multi_domain::plan::direct::{Found, Others, Path};
+use crate::multi_domain::plan::remaining::RemainingDistance;
+use crate::multi_domain::plan::window::Ending;
+use crate::multi_domain::schedule::tasks::Task;
 use crate::search::{Aim, Budget, Reversed, Settings, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
 use throng_core::world::{Footstep, Legs, ON_TIME};
@@ -30,7 +30,7 @@ struct Footing {
 }
 
 /// What steps are for: what was planned before, and what is left of the way.
-pub(super) struct Aims<'a> {
+pub(crate) struct Aims<'a> {
     pub old: &'a Plan,
     pub remaining: &'a RemainingDistance,
     pub ending: &'a Ending,
@@ -71,7 +71,7 @@ impl Snapshot<'_> {
         let mut gait = self.view.feet.of(ego.slot).copied()?;
         let ended = gait.finish(now);
         // As the motion sees it, whatever has been decided since.
-        let plan = self.plans.of(ego.slot);
+        let plan = self.plans.get(ego.slot);
         let planned = || plan.steps.iter().find(|step| (step.begin - now).abs() < ON_TIME).copied();
         let taken = gait.step.or_else(|| planned().filter(|_| plan.valid));
         let Some(step) = taken else {
@@ -155,7 +155,7 @@ impl Snapshot<'_> {
             let slice = meter.share.slice(meter.spent);
             let before = search.effort().expansions;
             let status = search.improve(&forward, Budget::expansions(slice));
-            meter.spent += search.effort().expansions - before;
+            meter.charge(Task::Footsteps, search.effort().expansions - before, 1);
             if slice == 0 || !matches!(status, Status::OutOfBudget { .. }) {
                 break;
             }

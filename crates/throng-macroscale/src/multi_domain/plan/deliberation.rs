@@ -1,32 +1,33 @@
 //! One agent's turn: its tasks from coarse to fine, as far as events ask for them.
 
-use super::budget::{Share, TaskRecord};
-use super::crowding::{Asker, Crowding};
-use super::direct::{Found, Others};
-use super::domain_map::{DomainMap, DomainMaps};
-use super::plan::{Plan, Plans};
-use super::remaining::RemainingDistance;
-use super::reservations::Reservations;
-use super::sharing::Destinations;
-use super::stepping::Aims;
-use super::tasks::{self, Event, PlanRequest};
-use super::window::{Ending, Window};
-use super::{Known, MultiDomain, Session, wide};
 use crate::domain::Placed;
-use crate::domain::dynamic_navmesh::{Density, DynamicNavmesh, Gate};
+use crate::domain::dynamic_navmesh::{DynamicNavmesh, Gate};
 use crate::domain::space_time::{APART, Exceptions, Goal, SpaceTime, Surroundings, Walk, direction};
+use crate::multi_domain::conflicts::sharing::Destinations;
+use crate::multi_domain::domain_map::{DomainMap, DomainMaps};
+use crate::multi_domain::drafts::Drafts;
+use crate::multi_domain::plan::crowding::{Ahead, Asker, Crowding};
+use crate::multi_domain::plan::direct::{Found, Others};
+use crate::multi_domain::plan::footsteps::Aims;
+use crate::multi_domain::plan::kept::LiveSearch;
+use crate::multi_domain::plan::remaining::RemainingDistance;
+use crate::multi_domain::plan::window::{Ending, Window};
+use crate::multi_domain::plan::{Plan, Plans};
+use crate::multi_domain::reservations::Reservations;
+use crate::multi_domain::schedule::budget::{Comparison, Share, TaskRecord};
+use crate::multi_domain::schedule::tasks::{self, Event, PlanRequest};
+use crate::multi_domain::{Known, MultiDomain, Session, wide};
 use crate::navmesh::{Mesh, Terrain};
 use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Reversed, Settings, Status};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
 use glam::DVec2;
-use std::collections::BTreeMap;
 use std::time::Instant;
-use throng_core::geom::double::{cut, distance_to_segment};
+use throng_core::geom::double::{cut, distance_to_segment, length};
 use throng_core::world::View;
 
 /// What agents plan with: all that is known, frozen for a batch.
 #[derive(Clone, Copy)]
-pub(super) struct Snapshot<'a> {
+pub(crate) struct Snapshot<'a> {
     pub view: View<'a>,
     pub params: &'a MultiDomain,
     pub maps: &'a DomainMaps,
@@ -34,12 +35,12 @@ pub(super) struct Snapshot<'a> {
     crowding: &'a Crowding,
     pub destinations: &'a Destinations,
     pub plans: &'a Plans,
-    drafts: &'a BTreeMap<u32, Plan>,
+    drafts: &'a Drafts,
     pub rows: &'a [u32],
 }
 
 /// The agent that plans.
-pub(super) struct Ego<'a> {
+pub(crate) struct Ego<'a> {
     pub row: usize,
     pub id: u32,
     pub slot: u32,
@@ -57,26 +58,48 @@ pub(super) struct Ego<'a> {
 }
 
 /// What an agent wants to do. Others may have to change their plans for it.
-pub(super) struct Proposal {
+pub(crate) struct Proposal {
     pub request: PlanRequest,
     /// By slot.
     pub plans: Vec<(u32, Plan)>,
     pub spent: u64,
     pub served: TaskRecord,
+    pub search: LiveSearch,
+    /// How many others the agent would meet on its way, where that is another one than before.
+    pub met: Option<f64>,
 }
 
 /// What a turn has used of its share.
-pub(super) struct Meter {
+pub(crate) struct Meter {
     pub share: Share,
     pub spent: u64,
     took: [f32; 5],
+    searched: [u64; 5],
+    /// The agent's search in Σ4, whether it was asked in this turn, and whether it has more to do before it can tell.
+    pub search: LiveSearch,
+    pub has_searched: bool,
+    pub is_pending: bool,
+    /// Whether it may find a better plan than it has.
+    pub may_improve: bool,
+    pub compared: Option<Comparison>,
     /// Where searches looked, by task, if it is asked for.
     seen: Option<[Vec<DVec2>; 5]>,
 }
 
 impl Meter {
-    fn new(share: Share) -> Meter {
-        Meter { share, spent: 0, took: [0.0; 5], seen: None }
+    fn new(share: Share, search: LiveSearch) -> Meter {
+        Meter {
+            share,
+            spent: 0,
+            took: [0.0; 5],
+            searched: [0; 5],
+            search,
+            has_searched: false,
+            is_pending: false,
+            may_improve: false,
+            compared: None,
+            seen: None,
+        }
     }
 
     /// A search tells where it looked.
@@ -84,6 +107,12 @@ impl Meter {
         if let Some(seen) = &mut self.seen {
             seen[task as usize].extend(places.take(MOST_SEEN));
         }
+    }
+
+    /// A search has expanded states, each of which is charged as a part of one in space and time.
+    pub fn charge(&mut self, task: tasks::Task, expansions: u64, per_charge: u64) {
+        self.searched[task as usize] += expansions;
+        self.spent += expansions / per_charge;
     }
 
     /// Does a task's work, and notes how long it takes.
@@ -103,18 +132,26 @@ const MOST_GATES: u64 = 5_000;
 const GATES_OF_AN_EXPANSION: u64 = 64;
 /// As long a body is taken to stand whose script ends, s: longer than any way around it takes.
 const FOR_EVER: f64 = 1e5;
+/// Who meets more than were known of looks for another way.
+const SURPRISE: f64 = 0.5;
+/// A way that saves less is not taken in the place of a known one, m: densities are as coarse as polygons.
+const SWITCH: f64 = 0.1;
+/// As near to a bend one has come past it, m.
+const PASSED: f64 = 0.3;
 /// What a way in Σ1 counts as.
 const WAY: u64 = 2;
 /// Expansions of coarse domains between looks at the clock.
 const COARSE_SLICE: u64 = 250;
 /// By how much ε falls from plan to plan.
-const BETTER: f32 = 0.5;
+pub(crate) const BETTER: f32 = 0.5;
 /// Expansions without a plan after which a tunnel of the first width is too narrow.
 const PATIENCE: u64 = 120;
-/// An agent that gets no nearer to its goal than this within a horizon has no way on, m.
+/// An agent that gets no nearer to its goal within a horizon than it has been, by this, has no way on, m.
 const NO_PROGRESS: f64 = 0.5;
+/// Who is no nearer to its goal than it has been, but for this, has not got on, m.
+const NO_NEARER: f64 = 1e-3;
 /// What walking costs at least: see [`Walk::per_second`].
-const PER_SECOND: f64 = 2.23;
+pub(crate) const PER_SECOND: f64 = 2.23;
 /// Speeds between standing and the preferred one.
 const SPEED_STEPS: f64 = 3.0;
 /// No more times the preferred speed is planned with: speeds are numbered in four bits.
@@ -142,7 +179,7 @@ impl<'a> Snapshot<'a> {
     }
 
     pub fn plan(&self, slot: u32) -> &'a Plan {
-        self.drafts.get(&slot).unwrap_or_else(|| self.plans.of(slot))
+        self.drafts.get(slot).unwrap_or_else(|| self.plans.get(slot))
     }
 
     /// `None` for an agent that does not walk at all.
@@ -174,9 +211,11 @@ impl<'a> Snapshot<'a> {
             let distance = wide(at).distance(ego.at);
             (distance < ego.radius + f64::from(radius) + margin + 2.0 * APART).then_some(distance)
         };
-        let movers = view.scripts.iter().enumerate().filter(|(_, script)| !script.carries);
-        let movers = movers.filter_map(|(mover, script)| {
-            Some((mover as u32, near(script.state(view.now, view.tick).position, script.radius)?))
+        // A little more: scripts are in single precision.
+        let movers = self.movers_near(ego.at, ego.radius + margin + 3.0 * APART);
+        let movers = movers.into_iter().filter_map(|mover| {
+            let script = &view.scripts[mover as usize];
+            Some((mover, near(script.state(view.now, view.tick).position, script.radius)?))
         });
         let furthest = ego.radius + f64::from(view.widest) + margin + 2.0 * APART;
         let others = self.rows_near(ego.at, furthest).into_iter().filter(|&row| row != ego.row);
@@ -185,6 +224,13 @@ impl<'a> Snapshot<'a> {
             Some((self.reservations.body(view.agents.slot[row]), distance))
         });
         movers.chain(others).collect()
+    }
+
+    /// Scripted bodies whose discs are within a range of a place now, and some others, by number.
+    pub fn movers_near(&self, at: DVec2, range: f64) -> Vec<u32> {
+        let is_mover = |body| self.reservations.agent(body).is_none();
+        let published = &self.reservations.published;
+        published.some_within([at - range, at + range], [self.view.now; 2], is_mover)
     }
 
     /// The rows of all who are within a range of a place, ascending, and of some others.
@@ -234,8 +280,8 @@ impl<'a> Snapshot<'a> {
     }
 
     /// One agent's turn.
-    pub fn serve(&self, request: &PlanRequest, share: Share) -> Proposal {
-        let mut meter = Meter::new(share);
+    pub fn serve(&self, request: &PlanRequest, share: Share, search: LiveSearch) -> Proposal {
+        let mut meter = Meter::new(share, search);
         let old = self.plan(request.slot);
         let plans = match self.ego(request.row) {
             // Another frame.
@@ -245,18 +291,28 @@ impl<'a> Snapshot<'a> {
                 vec![(ego.slot, Plan { conflict: f64::INFINITY, served: self.view.now, ..old.clone() })]
             }
             Some(ego) if self.has_arrived(request.row) => self.stay(&ego, old, &mut meter),
+            Some(ego) if request.event == Event::Crowded && self.met(request.row, &old.way) <= old.met => {
+                vec![(ego.slot, Plan { met: self.met(request.row, &old.way), ..old.clone() })]
+            }
             Some(ego) => match self.way(&ego, old, &mut meter) {
+                // The path that it has leads along the same way.
+                Some(way) if request.event == Event::Crowded && old.way.ends_with(&way) => {
+                    vec![(ego.slot, Plan { met: self.met(request.row, &way), way, ..old.clone() })]
+                }
                 Some(way) => self.think(&ego, old, way, request.event, &mut meter),
                 None => vec![(ego.slot, Plan { unreachable: true, ..self.without(request.row, old) })],
             },
         };
-        let served = TaskRecord { id: request.id, took: meter.took, expansions: meter.spent };
-        Proposal { request: *request, plans, spent: meter.spent, served }
+        let own = plans.iter().find(|(slot, plan)| *slot == request.slot && plan.way != old.way);
+        let met = own.map(|(_, plan)| plan.met);
+        let Meter { took, spent, searched, compared, search, .. } = meter;
+        let served = TaskRecord { id: request.id, took, expansions: spent, searched, compared };
+        Proposal { request: *request, plans, spent, served, search, met }
     }
 
     /// Where the searches of an agent's tasks look when it plans now, by task. Nothing comes of it.
     pub fn seen(&self, row: usize, share: Share) -> [Vec<DVec2>; 5] {
-        let mut meter = Meter { seen: Some(Default::default()), ..Meter::new(share) };
+        let mut meter = Meter { seen: Some(Default::default()), ..Meter::new(share, LiveSearch::default()) };
         if let Some(ego) = self.ego(row) {
             let old = Plan { way: Vec::new(), ..self.plan(ego.slot).clone() };
             if let Some(way) = self.way(&ego, &old, &mut meter) {
@@ -276,16 +332,22 @@ impl<'a> Snapshot<'a> {
         meter: &mut Meter,
     ) -> Vec<(u32, Plan)> {
         let line = meter.time(tasks::Task::Grid, |meter| self.line(ego, &way, meter));
-        let inflation = match event {
-            Event::Improve => (old.inflation - BETTER).max(1.0),
-            _ => self.params.inflation,
-        };
+        let improves = event == Event::Improve;
+        let is_held_up = old.blocked + f64::from(self.params.patience) <= self.view.now;
+        let inflation = if improves { (old.inflation - BETTER).max(1.0) } else { self.params.inflation };
         let ending = self.ending(ego, &way);
         let others = Others::default();
         let reach = |ending: &Ending, meter: &mut Meter| {
             let found = self.walk_line(ego, &line, ending, others, meter);
+            let found = found.filter(|found| !improves || found.inflation < old.inflation);
             let found = found.or_else(|| self.crossing(ego, &way, ending, others, meter));
-            let found = found.or_else(|| self.search(ego, &line, ending, inflation, others, meter));
+            let found = found.or_else(|| self.reach_waypoint(ego, &line, ending, others, improves, meter));
+            // Who has had no way on for a while looks closer: there are gaps between cells, and bays on the way to no waypoint.
+            let begins_anew = is_held_up || !self.keeps_searches(ego, ending);
+            let found = found.or_else(|| {
+                begins_anew.then(|| self.search(ego, &line, ending, inflation, others, meter))?
+            });
+            let found = found.or_else(|| self.advance(ego, &line, meter));
             // An agent that others keep from being in time comes as soon as it can.
             let late = Ending { window: None, ..*ending };
             let is_late = found.is_none() && ending.window.is_some();
@@ -298,12 +360,18 @@ impl<'a> Snapshot<'a> {
         let found = meter.time(tasks::Task::Footsteps, |meter| {
             found.and_then(|found| self.stepped(ego, found, &aims, meter))
         });
-        let plan = self.outcome(ego, old, &remaining, found, event);
+        let searching = meter.is_pending && found.is_none();
+        let plan =
+            if searching { old.clone() } else { self.outcome(ego, old, (&way, &remaining), found, event) };
+        let may_be_better = !improves && plan.inflation > tasks::GOOD_ENOUGH;
+        let improvable = if meter.has_searched { meter.may_improve } else { may_be_better };
+        let plan = Plan { searching, improvable, ..plan };
         let goal = wide(self.view.goal(ego.row));
-        let plan = Plan { way, line, goal, served: self.view.now, unreachable: false, ..plan };
+        let met = self.met(ego.row, &way);
+        let plan = Plan { way, line, goal, met, served: self.view.now, unreachable: false, ..plan };
         let patience = f64::from(self.params.patience);
         // No agent that walks on feet asks others to make room: where they would go is not known to have ground.
-        let may_ask = self.view.legs.is_none() && event != Event::Improve;
+        let may_ask = self.view.legs.is_none() && !improves;
         if plan.blocked + patience <= self.view.now + 1e-9 && may_ask {
             let asked = meter.time(tasks::Task::SpaceTime, |meter| self.make_way(ego, &plan, &ending, meter));
             if let Some(plans) = asked {
@@ -318,23 +386,29 @@ impl<'a> Snapshot<'a> {
         &self,
         ego: &Ego<'_>,
         old: &Plan,
-        remaining: &RemainingDistance,
+        (way, remaining): (&[DVec2], &RemainingDistance),
         found: Option<Found>,
         event: Event,
     ) -> Plan {
         let now = self.view.now;
+        let on_way = RemainingDistance::along(way);
+        let left = |at: DVec2| on_way.distance(&ego.map.space, at);
+        let before = if old.way.ends_with(way) { old.nearest } else { f64::INFINITY };
+        let nearest = before.min(left(ego.at));
         let Some(found) = found else {
             if event == Event::Improve {
                 return old.clone();
             }
             let blocked = old.blocked.min(now);
-            return Plan { blocked, ..self.without(ego.row, old) };
+            return Plan { blocked, nearest, ..self.without(ego.row, old) };
         };
-        let left = |at: DVec2| remaining.distance(&ego.map.space, at);
         let end = found.path.last().map_or(ego.at, |last| last.1);
         let arrive = self.view.cohorts[self.view.agents.cohort[ego.row] as usize].arrive;
         let has_time = arrive.is_some_and(|[_, to]| now < to);
-        let is_blocked = !found.reaches && !has_time && left(ego.at) - left(end) < NO_PROGRESS;
+        // A plan that is lost again and again, without getting nearer, is no way on either.
+        let is_stuck = event == Event::Invalid && before - left(ego.at) < NO_NEARER;
+        let leads_nowhere = !found.reaches && nearest - left(end) < NO_PROGRESS;
+        let is_blocked = is_stuck || !has_time && leads_nowhere;
         if event == Event::Improve
             && self.cost(ego, remaining, &found.path) >= self.cost(ego, remaining, &self.ahead(old))
         {
@@ -350,6 +424,7 @@ impl<'a> Snapshot<'a> {
             inflation: found.inflation,
             conflict: f64::INFINITY,
             blocked: if is_blocked { old.blocked.min(now) } else { f64::INFINITY },
+            nearest,
             failures: 0,
             ..old.clone()
         }
@@ -395,65 +470,100 @@ impl<'a> Snapshot<'a> {
     /// Whether a plan keeps clear of every agent as things are, but for some whose plans change with it.
     pub fn still_holds(&self, slot: u32, plan: &Plan, but: &[u32]) -> bool {
         let Some(ego) = self.ego(self.rows[slot as usize] as usize) else { return false };
-        let mut ignored = Vec::new();
-        for &other in but {
-            let body = self.reservations.body(other) as usize;
-            ignored.resize(ignored.len().max(body + 1), false);
-            ignored[body] = true;
-        }
+        let mut ignored: Vec<u32> = but.iter().map(|&other| self.reservations.body(other)).collect();
+        ignored.sort_unstable();
         let leaves = self.view.bound(ego.row).leaves;
         let others = Others { ignored: &ignored, new: &[] };
         self.meeting(&ego, &self.ahead(plan), leaves && plan.reaches, others).is_none()
     }
 
-    /// T(Σ1) and T(Σ2): the bends of the way to the goal. The old way does as long as it is in sight and leads on.
+    /// T(Σ1) and T(Σ2): the bends of the way to the goal. The old way does as long as it is in sight and leads on, unless those
+    /// whom one meets there are worth another.
     fn way(&self, ego: &Ego<'_>, old: &Plan, meter: &mut Meter) -> Option<Vec<DVec2>> {
         let same_goal = tasks::has_area(self.view, ego.row) || old.goal == wide(self.view.goal(ego.row));
         let is_blocked = old.blocked + f64::from(self.params.patience) <= self.view.now;
-        let rest = (same_goal && !is_blocked).then(|| self.rest_of_way(ego, &old.way)).flatten();
-        if rest.is_some() {
-            return rest;
-        }
-        meter.spent += WAY;
-        let static_way = meter.time(tasks::Task::Navmesh, |meter| {
-            ego.map.way(self.view, ego.row, |looked_at| meter.see(tasks::Task::Navmesh, looked_at))
-        })?;
-        let way =
-            meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(ego, old, &static_way, meter));
-        Some(way.unwrap_or(static_way))
+        let known = (same_goal && !is_blocked).then(|| self.rest_of_way(ego, &old.way)).flatten();
+        let known = match known {
+            // Platforms that were chosen are taken.
+            Some(rest) if ego.map.leaves_the_floor() => return Some(rest),
+            Some(rest) => rest,
+            None => self.static_way(ego, meter)?,
+        };
+        let way = meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(ego, old, &known, meter));
+        Some(way.unwrap_or(known))
     }
 
-    /// The bends that are left of a way: up to the last one that is in sight nothing has to be passed.
+    /// T(Σ1).
+    fn static_way(&self, ego: &Ego<'_>, meter: &mut Meter) -> Option<Vec<DVec2>> {
+        meter.spent += WAY;
+        meter.time(tasks::Task::Navmesh, |meter| {
+            let is_shared = self.destinations.is_shared(self.view, self.plans, wide(self.view.goal(ego.row)));
+            ego.map.way(self.view, ego.row, is_shared, |looked_at| {
+                let looked_at: Vec<DVec2> = looked_at.collect();
+                meter.charge(tasks::Task::Navmesh, looked_at.len() as u64, u64::MAX);
+                meter.see(tasks::Task::Navmesh, looked_at.into_iter())
+            })
+        })
+    }
+
+    /// The bends that are left of a way: those that one has come past are done with. One that is still ahead is kept also where
+    /// one sees beyond it, because Σ2 may have put it there.
     fn rest_of_way(&self, ego: &Ego<'_>, way: &[DVec2]) -> Option<Vec<DVec2>> {
-        let sees = |bend: &DVec2| ego.map.sees(ego.at, *bend);
-        let first = (0..way.len().min(4)).rev().find(|&bend| sees(&way[bend]))?;
+        let sees = |bend: DVec2| ego.map.sees(ego.at, bend);
+        let is_past = |pair: &[DVec2]| {
+            let gone = (ego.at - pair[0]).dot((pair[1] - pair[0]).normalize_or_zero());
+            gone > -PASSED && sees(pair[1])
+        };
+        let first = way.windows(2).take_while(|pair| is_past(pair)).count();
+        way.get(first).filter(|&&bend| sees(bend))?;
         Some(way[first..].to_vec())
     }
 
-    /// T(Σ2). Where no agent will be on the static path, there is no better one.
+    /// How many others an agent meets on a way.
+    pub fn met(&self, row: usize, way: &[DVec2]) -> f64 {
+        let ground = self.maps.of(self.view, row);
+        ground.map_or(0.0, |ground| self.crowding.met(self.view, ground, self.asker(row), way))
+    }
+
+    /// Whether others have chosen to come where an agent wants to go since it chose its way.
+    pub fn is_met_by_more(&self, proposal: &Proposal) -> bool {
+        let PlanRequest { row, slot, .. } = proposal.request;
+        let own = proposal.plans.iter().find(|(other, _)| *other == slot);
+        own.zip(proposal.met).is_some_and(|((_, plan), met)| self.met(row, &plan.way) > met + SURPRISE)
+    }
+
+    fn asker(&self, row: usize) -> Asker {
+        let (view, agents) = (self.view, self.view.agents);
+        Asker {
+            class: self.maps.class(view, row),
+            from: wide(view.position(row)),
+            speed: f64::from(agents.preferred_speed[row]).max(0.1),
+            slot: agents.slot[row],
+        }
+    }
+
+    /// T(Σ2). Where one meets no other agent on the known way, there is no better one.
     fn dynamic_way(
         &self,
         ego: &Ego<'_>,
         old: &Plan,
-        static_way: &[DVec2],
+        known: &[DVec2],
         meter: &mut Meter,
     ) -> Option<Vec<DVec2>> {
         let mesh = ego.map.fine.as_ref().map(Terrain::mesh)?;
-        let class = self.maps.class(self.view, ego.row);
-        let asker = Asker { class, from: ego.at, speed: ego.preferred.max(0.1), slot: ego.slot };
         let held_up = (self.view.now - old.blocked).max(0.0);
-        if held_up == 0.0 && !self.crowding.is_on(self.view, ego.map, asker, static_way) {
+        if held_up == 0.0 && self.met(ego.row, known) < tasks::WORTH_A_SEARCH {
             return None;
         }
-        let mut density = self.crowding.density(self.view, asker)?;
+        let mut density = self.crowding.density(self.view, self.asker(ego.row))?;
         self.hold_up(ego, mesh, held_up, &mut density);
-        let goal = *static_way.last()?;
+        let goal = *known.last()?;
         let ends = [ego.map.room(mesh, ego.at)?, ego.map.room(mesh, goal)?];
         let domain = DynamicNavmesh::new(mesh, &density, self.params.crowding.into(), ends)?;
         let settings = Settings { inflation: 1.0, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(Gate::START), &[Gate::GOAL]);
         improve(&mut search, &domain, MOST_GATES, meter.share);
-        meter.spent += search.effort().expansions / GATES_OF_AN_EXPANSION;
+        meter.charge(tasks::Task::DynamicNavmesh, search.effort().expansions, GATES_OF_AN_EXPANSION);
         meter
             .see(tasks::Task::DynamicNavmesh, search.visited().filter_map(|(gate, _)| domain.place_of(gate)));
         let mut gates = Vec::new();
@@ -461,8 +571,12 @@ impl<'a> Snapshot<'a> {
         let (mut route, _) = domain.route(&gates);
         // The search goes from side to side, which is not as straight as the ways are. What leaves the floor has a cost of its
         // own.
-        let known: Vec<DVec2> = std::iter::once(ego.at).chain(static_way.iter().copied()).collect();
-        if !ego.map.leaves_the_floor() && domain.cost_along(&known) <= domain.cost_along(&route) {
+        let known: Vec<DVec2> = std::iter::once(ego.at).chain(known.iter().copied()).collect();
+        let stays = domain.cost_along(&known);
+        let (saves, others) = (stays - domain.cost_along(&route), stays - length(&known));
+        // What saves more than others cost is a shorter way, which was left because there was no way on.
+        let is_better = saves > SWITCH && saves <= others + SWITCH;
+        if !ego.map.leaves_the_floor() && !is_better {
             return None;
         }
         if route.first() == Some(&ego.at) {
@@ -473,7 +587,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Makes polygons dearer in which bodies are that an agent cannot pass: by as far as it could walk while it waits for them.
-    fn hold_up(&self, ego: &Ego<'_>, mesh: &Mesh, held_up: f64, density: &mut Density) {
+    fn hold_up(&self, ego: &Ego<'_>, mesh: &Mesh, held_up: f64, density: &mut Ahead<'_>) {
         if held_up == 0.0 {
             return;
         }
@@ -486,7 +600,7 @@ impl<'a> Snapshot<'a> {
         held.dedup_by_key(|held| held.0);
         for (polygon, wait) in held {
             let across = mesh.area(polygon).sqrt().max(ego.radius);
-            density.phi[polygon] += (wait * ego.preferred / across / f64::from(self.params.crowding)) as f32;
+            density.add(polygon, (wait * ego.preferred / across / f64::from(self.params.crowding)) as f32);
         }
     }
 
@@ -494,8 +608,9 @@ impl<'a> Snapshot<'a> {
     /// body that is parked the script says so; behind others one that has been held up for some time expects to be for as long
     /// again.
     fn in_the_way(&self, ego: &Ego<'_>, held_up: f64) -> Vec<(DVec2, f64, f64)> {
-        let (view, reach) = (self.view, super::yielding::AHEAD[2]);
-        let movers = view.scripts.iter().filter(|script| !script.carries).map(|script| {
+        let (view, reach) = (self.view, crate::multi_domain::conflicts::yielding::AHEAD[2]);
+        let movers = self.movers_near(ego.at, reach).into_iter().map(|mover| {
+            let script = &view.scripts[mover as usize];
             let at = script.state(view.now, view.tick).position;
             let leaves = script.path.iter().find(|bend| bend.0 > view.now && bend.1 != at);
             let parked = script
@@ -580,7 +695,7 @@ impl<'a> Snapshot<'a> {
             let slice = meter.share.slice(meter.spent);
             let before = search.effort().expansions;
             let status = search.improve(&forward, Budget::expansions(slice));
-            meter.spent += search.effort().expansions - before;
+            meter.charge(tasks::Task::SpaceTime, search.effort().expansions - before, 1);
             if slice == 0 || !matches!(status, Status::OutOfBudget { bound: None }) {
                 break;
             }
@@ -600,18 +715,21 @@ impl<'a> Snapshot<'a> {
 }
 
 /// Searches a coarse domain until there is a way, or expansions or time are up.
-pub(super) fn improve<D: Domain>(
+pub(crate) fn improve<D: Domain>(
     search: &mut AnytimeDynamicAstar<D::State>,
     domain: &D,
     most: u64,
     share: Share,
-) {
+) -> Option<Status> {
+    let mut last = None;
     for _ in 0..most.div_ceil(COARSE_SLICE) {
         let status = search.improve(domain, Budget::expansions(COARSE_SLICE));
+        last = Some(status);
         if share.is_over() || !matches!(status, Status::OutOfBudget { .. }) {
             break;
         }
     }
+    last
 }
 
 /// How far a place is from the rim of an area, m.

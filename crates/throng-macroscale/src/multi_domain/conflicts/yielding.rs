@@ -2,16 +2,18 @@
 //! nearest to its goal plans as if those who are further from theirs were not there, and these look for a place to let it by,
 //! going back if need be. All of it is published at once, or nothing.
 
-use super::deliberation::{Ego, Meter, Snapshot, improve};
-use super::direct::{Found, Others, Path};
-use super::plan::Plan;
-use super::sharing::Kept;
-use super::tasks::{Task, left};
-use super::window::{Ending, REST};
 use crate::domain::grid::Grid;
 use crate::domain::occupancy::{Passage, Trajectory};
 use crate::domain::space_time::APART;
 use crate::hash::FastMap;
+use crate::multi_domain::conflicts::sharing::Kept;
+use crate::multi_domain::plan::Plan;
+use crate::multi_domain::plan::blocked::Blocked;
+use crate::multi_domain::plan::deliberation::{Ego, Meter, Snapshot, improve};
+use crate::multi_domain::plan::direct::{Found, Others, Path};
+use crate::multi_domain::plan::grid::{Around, CELLS_OF_AN_EXPANSION, MOST_STEPS};
+use crate::multi_domain::plan::window::{Ending, REST};
+use crate::multi_domain::schedule::tasks::{Task, left};
 use crate::search::{Aim, AnytimeDynamicAstar, Domain, Settings};
 use glam::DVec2;
 use std::cmp::Reverse;
@@ -19,18 +21,16 @@ use std::collections::BinaryHeap;
 use throng_core::geom::double::distance_to_segment;
 use throng_core::world::Status;
 
+/// As long one lets those go first who make room, s: who stands beside one cannot be gone when one sets off.
+const PAUSES: [f64; 3] = [0.0, 1.5, 3.0];
 /// Agents that can be asked to make room at a time.
 const MOST_ASKED: usize = 8;
+/// Of cells, between looks at the clock.
+const CELLS_BETWEEN_LOOKS: u64 = 64;
 /// Cells that are looked at for a place to let another agent by.
 const MOST_CELLS: u64 = 6_000;
-/// Of them, between looks at the clock.
-const CELLS_BETWEEN_LOOKS: u64 = 64;
-/// As many cells count as one expansion of a search in space and time.
-const CELLS_OF_AN_EXPANSION: u64 = 8;
-/// Cells of a way around those who stand.
-const MOST_STEPS: u64 = 4_000;
 /// As far ahead those who stand are gone around, m; the first that is not among them.
-pub(super) const AHEAD: [f64; 3] = [12.0, 20.0, 32.0];
+pub(crate) const AHEAD: [f64; 3] = [12.0, 20.0, 32.0];
 
 impl Snapshot<'_> {
     /// T(Σ3): a way with its beginning, led around those who stand on it.
@@ -62,9 +62,16 @@ impl Snapshot<'_> {
         let near = self.rows_near(ego.at, ahead);
         let standing: Vec<(DVec2, f64)> = near
             .into_iter()
-            .filter(|&row| super::wide(view.position(row)).distance(ego.at) < ahead && stands(row))
-            .map(|row| (super::wide(view.position(row)), f64::from(view.agents.radius[row]) + ego.radius))
-            .chain(self.parked(ego))
+            .filter(|&row| {
+                crate::multi_domain::wide(view.position(row)).distance(ego.at) < ahead && stands(row)
+            })
+            .map(|row| {
+                (
+                    crate::multi_domain::wide(view.position(row)),
+                    f64::from(view.agents.radius[row]) + ego.radius,
+                )
+            })
+            .chain(self.parked(ego, ahead))
             .collect();
         let is_hit = standing.iter().any(|&(at, reach)| {
             line.windows(2).any(|pair| distance_to_segment(at, pair[0], pair[1]) < reach)
@@ -72,14 +79,14 @@ impl Snapshot<'_> {
         if is_hit { standing } else { Vec::new() }
     }
 
-    /// Scripted bodies that stand for the whole horizon, and how near to them one may be.
-    fn parked(&self, ego: &Ego<'_>) -> impl Iterator<Item = (DVec2, f64)> {
+    /// Scripted bodies near an agent that stand for the whole horizon, and how near to them one may be.
+    fn parked(&self, ego: &Ego<'_>, ahead: f64) -> impl Iterator<Item = (DVec2, f64)> {
         let (view, until) = (self.view, self.view.now + self.horizon());
         let reach = ego.radius + f64::from(self.params.margin) + 2.0 * APART;
-        let in_the_way = view.scripts.iter().filter(|script| !script.carries);
-        in_the_way.filter_map(move |script| {
+        self.movers_near(ego.at, ahead).into_iter().filter_map(move |mover| {
+            let script = &view.scripts[mover as usize];
             let stands = script.path.windows(2).all(|pair| pair[1].0 <= view.now || pair[0].0 >= until);
-            let at = super::wide(script.state(view.now, view.tick).position);
+            let at = crate::multi_domain::wide(script.state(view.now, view.tick).position);
             stands.then_some((at, f64::from(script.radius) + reach))
         })
     }
@@ -92,14 +99,14 @@ impl Snapshot<'_> {
         meter: &mut Meter,
     ) -> Option<Vec<DVec2>> {
         let grid = ego.map.grid.as_ref()?;
-        let domain = Around { grid, standing };
+        let domain = Around { grid, standing: &Blocked::new(grid, standing), tunnel: None };
         let ends = [ego.at, to].map(|end| grid.nearest(end, 6.0 * grid.side()));
         let [Some(start), Some(goal)] = ends else { return None };
         let settings = Settings { inflation: 1.2, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(start), &[goal]);
         improve(&mut search, &domain, MOST_STEPS, meter.share);
         meter.see(Task::Grid, search.visited().map(|(cell, _)| grid.place(cell)));
-        meter.spent += search.effort().expansions / CELLS_OF_AN_EXPANSION;
+        meter.charge(Task::Grid, search.effort().expansions, CELLS_OF_AN_EXPANSION);
         let mut cells = Vec::new();
         search.path(&domain, &mut cells)?;
         let places: Vec<DVec2> = cells.iter().map(|&cell| grid.place(cell)).collect();
@@ -138,16 +145,48 @@ impl Snapshot<'_> {
         let to_left = left(self.view, ego.row, plan);
         let mut rows = self.rows_within_reach(ego);
         rows.retain(|&row| self.gives_way(row, ego, to_left));
+        if rows.is_empty() {
+            return None;
+        }
         let yielding = self.marked(&rows);
         let straight: Vec<DVec2> = std::iter::once(ego.at).chain(plan.way.iter().copied()).collect();
         let others = Others { ignored: &yielding, new: &[] };
         let through = |ending: &Ending, meter: &mut Meter| {
             let found = self.walk_line(ego, &straight, ending, others, meter);
-            found.or_else(|| self.search(ego, &straight, ending, self.params.inflation, others, meter))
+            let found = found.or_else(|| self.reach_waypoint(ego, &straight, ending, others, false, meter));
+            let begins_anew = !self.keeps_searches(ego, ending);
+            let inflation = self.params.inflation;
+            found.or_else(|| {
+                begins_anew.then(|| self.search(ego, &straight, ending, inflation, others, meter))?
+            })
         };
-        let found = self.visit(ego, ending, others, meter, through)?;
-        let stays = !(ending.leaves && found.reaches);
-        self.with_room_made(ego, self.with(plan, found), stays, &yielding, meter)
+        PAUSES.into_iter().find_map(|pause| {
+            let later = |ending: &Ending, meter: &mut Meter| {
+                self.after(ego, through(ending, meter)?, pause, ending.leaves, others)
+            };
+            let found = self.visit(ego, ending, others, meter, later)?;
+            let stays = !(ending.leaves && found.reaches);
+            self.with_room_made(ego, self.with(plan, found), stays, &yielding, meter)
+        })
+    }
+
+    /// A plan that begins after a pause, if nobody is met then.
+    fn after(
+        &self,
+        ego: &Ego<'_>,
+        found: Found,
+        pause: f64,
+        leaves: bool,
+        others: Others<'_>,
+    ) -> Option<Found> {
+        if pause == 0.0 {
+            return Some(found);
+        }
+        let pause = (pause / self.view.tick).ceil() * self.view.tick;
+        let later = found.path.iter().map(|&(time, at)| (time + pause, at));
+        let path: Path = std::iter::once((self.view.now, ego.at)).chain(later).collect();
+        let is_free = self.meeting(ego, &path, leaves && found.reaches, others).is_none();
+        is_free.then_some(Found { path, ..found })
     }
 
     /// A plan, and those of all who make room for it. `None` where one of them cannot.
@@ -156,7 +195,7 @@ impl Snapshot<'_> {
         ego: &Ego<'_>,
         plan: Plan,
         stays: bool,
-        yielding: &[bool],
+        yielding: &[u32],
         meter: &mut Meter,
     ) -> Option<Vec<(u32, Plan)>> {
         let mut new = vec![(ego.body, self.reservation(ego, plan.path.clone(), stays))];
@@ -186,11 +225,11 @@ impl Snapshot<'_> {
     fn asked_aside(
         &self,
         ego: &Ego<'_>,
-        yielding: &[bool],
+        yielding: &[u32],
         new: &[(u32, Trajectory)],
         meter: &mut Meter,
     ) -> Option<Path> {
-        let mut refuge = |ignored: &[bool]| {
+        let mut refuge = |ignored: &[u32]| {
             let from = (self.view.now, ego.at);
             self.refuge(ego, from, Others { ignored, new }, &Kept::default(), meter)
         };
@@ -202,15 +241,12 @@ impl Snapshot<'_> {
         Trajectory { radius: ego.radius + f64::from(self.params.margin), path, stays }
     }
 
-    /// Some rows as marks of their bodies.
-    pub fn marked(&self, rows: &[usize]) -> Vec<bool> {
-        let mut marks = Vec::new();
-        for &row in rows {
-            let body = self.reservations.body(self.view.agents.slot[row]) as usize;
-            marks.resize(marks.len().max(body + 1), false);
-            marks[body] = true;
-        }
-        marks
+    /// The bodies of some rows, ascending.
+    pub fn marked(&self, rows: &[usize]) -> Vec<u32> {
+        let body = |&row: &usize| self.reservations.body(self.view.agents.slot[row]);
+        let mut bodies: Vec<u32> = rows.iter().map(body).collect();
+        bodies.sort_unstable();
+        bodies
     }
 
     pub fn with(&self, plan: &Plan, found: Found) -> Plan {
@@ -230,7 +266,8 @@ impl Snapshot<'_> {
     }
 
     /// The rows of those among some whose published paths a new one meets.
-    pub fn met_by(&self, new: &Trajectory, among: &[bool]) -> Vec<usize> {
+    pub fn met_by(&self, new: &Trajectory, among: &[u32]) -> Vec<usize> {
+        let Some(&(begin, first)) = new.path.first().filter(|_| !among.is_empty()) else { return Vec::new() };
         let meets = |other: &Trajectory| {
             let reach = new.radius + other.radius - f64::from(self.params.margin);
             let rest = new.path.last().filter(|_| new.stays).map(|&(begin, at)| Passage {
@@ -249,8 +286,14 @@ impl Snapshot<'_> {
                 .chain(rest)
                 .any(|passage| other.nearest(&passage) < reach + crate::domain::space_time::APART)
         };
-        let bodies = (0..among.len() as u32).filter(|&body| among[body as usize]);
-        let met = bodies.filter(|&body| self.reservations.published.get(body).is_some_and(meets));
+        let extent =
+            new.path.iter().fold([first; 2], |[low, high], bend| [low.min(bend.1), high.max(bend.1)]);
+        let reach = new.radius + crate::domain::space_time::APART;
+        let until = new.path.last().map_or(begin, |last| (self.view.now + self.horizon()).max(last.0 + REST));
+        let published = &self.reservations.published;
+        let is_asked = |body: u32| among.binary_search(&body).is_ok();
+        let near = published.some_within([extent[0] - reach, extent[1] + reach], [begin, until], is_asked);
+        let met = near.into_iter().filter(|&body| published.get(body).is_some_and(meets));
         let mut rows: Vec<usize> = met
             .filter_map(|body| Some(self.rows[self.reservations.agent(body)? as usize] as usize))
             .collect();
@@ -309,7 +352,7 @@ impl Snapshot<'_> {
             let (time, at) = (begin + step as f64 * tick, grid.place(cell));
             let until = (self.view.now + self.horizon()).max(time + REST);
             if kept.is_free(at) && passes(at, at, time, until) {
-                meter.spent += looked / CELLS_OF_AN_EXPANSION;
+                meter.charge(Task::Grid, looked, CELLS_OF_AN_EXPANSION);
                 return Some(trace(grid, &reached, cell, |step| begin + step as f64 * tick, (begin, from)));
             }
             if looked > MOST_CELLS || looked % CELLS_BETWEEN_LOOKS == 0 && meter.share.is_over() {
@@ -326,7 +369,7 @@ impl Snapshot<'_> {
                 }
             }
         }
-        meter.spent += looked / CELLS_OF_AN_EXPANSION;
+        meter.charge(Task::Grid, looked, CELLS_OF_AN_EXPANSION);
         None
     }
 }
@@ -369,46 +412,5 @@ fn pull(line: &mut Vec<DVec2>, places: &[DVec2], free: impl Fn(DVec2, DVec2) -> 
         from = places[next];
         line.push(from);
         index = next + 1;
-    }
-}
-
-/// The grid, with some who stand on it.
-struct Around<'a> {
-    grid: &'a Grid,
-    /// Where, and as near as one can come.
-    standing: &'a [(DVec2, f64)],
-}
-
-impl Around<'_> {
-    fn is_free(&self, cell: u32) -> bool {
-        let at = self.grid.place(cell);
-        self.standing.iter().all(|&(other, reach)| other.distance_squared(at) >= reach * reach)
-    }
-}
-
-impl Domain for Around<'_> {
-    type State = u32;
-
-    fn successors(&self, cell: u32, out: &mut Vec<(u32, f32)>) {
-        let before = out.len();
-        self.grid.successors(cell, out);
-        let mut kept = before;
-        for index in before..out.len() {
-            if self.is_free(out[index].0) {
-                out[kept] = out[index];
-                kept += 1;
-            }
-        }
-        out.truncate(kept);
-    }
-
-    fn predecessors(&self, cell: u32, out: &mut Vec<(u32, f32)>) {
-        if self.is_free(cell) {
-            self.grid.predecessors(cell, out);
-        }
-    }
-
-    fn heuristic(&self, from: u32, to: u32) -> f32 {
-        self.grid.heuristic(from, to)
     }
 }

@@ -1,4 +1,15 @@
-//! What an agent plans to do: all that outlives a step. Searches live no longer than the step in which they run.
+//! What an agent plans to do. Beside the search that found it (`kept.rs`), this is all that outlives a step.
+
+pub(crate) mod blocked;
+pub(crate) mod crossing;
+pub(crate) mod crowding;
+pub(crate) mod deliberation;
+pub(crate) mod direct;
+pub(crate) mod footsteps;
+pub(crate) mod grid;
+pub(crate) mod kept;
+pub(crate) mod remaining;
+pub(crate) mod window;
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
@@ -8,7 +19,7 @@ use throng_core::world::{Footstep, ON_TIME};
 
 /// What an agent plans to do, in every domain that it has planned in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// Counts the changes of this plan, so that copies of it know whether they still hold.
     pub serial: u32,
     /// Whether the path can be walked, as far as is known.
@@ -36,12 +47,20 @@ pub(super) struct Plan {
     pub conflict: f64,
     /// Since when there has been no way on, s; infinite where there is one.
     pub blocked: f64,
+    /// How many others were met on the way when it was last looked at (`crowding.rs`).
+    pub met: f64,
+    /// The least that was left of this way, m: who goes back and forth before a closed passage gets no nearer.
+    pub nearest: f64,
     /// How often in a row there was no plan.
     pub failures: u32,
     /// Whether the map has changed since the path was held against it.
     pub needs_validation: bool,
     /// Whether there was no path to the goal on the map when it was last looked for.
     pub unreachable: bool,
+    /// Whether a search was cut that goes on at the next turn.
+    pub searching: bool,
+    /// Whether the search that found the path may find a better one.
+    pub improvable: bool,
 }
 
 impl Default for Plan {
@@ -60,9 +79,13 @@ impl Default for Plan {
             served: f64::NEG_INFINITY,
             conflict: f64::INFINITY,
             blocked: f64::INFINITY,
+            met: 0.0,
+            nearest: f64::INFINITY,
             failures: 0,
             needs_validation: false,
             unreachable: false,
+            searching: false,
+            improvable: false,
         }
     }
 }
@@ -91,9 +114,12 @@ impl Plan {
         let flags = u64::from(self.valid)
             | u64::from(self.reaches) << 1
             | u64::from(self.needs_validation) << 2
-            | u64::from(self.unreachable) << 3;
+            | u64::from(self.unreachable) << 3
+            | u64::from(self.searching) << 4
+            | u64::from(self.improvable) << 5;
         let hash = mix(u64::from(self.serial) << 32 | u64::from(self.failures) << 8 | flags);
-        let hash = [self.served, self.conflict, self.blocked].into_iter().fold(hash, word);
+        let hash =
+            [self.served, self.conflict, self.blocked, self.nearest, self.met].into_iter().fold(hash, word);
         let hash = word(word(hash, self.inflation.into()), self.width.into());
         let hash = self.path.iter().fold(place(hash, &self.goal), |hash, (t, at)| word(place(hash, at), *t));
         let hash = self.steps.iter().fold(hash, |hash, step| step.hash(hash));
@@ -119,28 +145,16 @@ impl Remembered for Plan {
 }
 
 /// The plans of all agents.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Plans(pub Memory<Plan>);
+pub(crate) type Plans = Memory<Plan>;
 
-impl Plans {
-    /// An agent's plan.
-    #[inline]
-    pub fn of(&self, slot: u32) -> &Plan {
-        self.0.get(slot)
+/// Lets every path be held against the map where that is another one than it was found on, and says whether it is.
+pub(crate) fn hold_against_map(plans: &mut Plans, map_version: u64) -> bool {
+    let is_other = plans.note_map(map_version);
+    if is_other {
+        let made = plans.iter_mut().filter(|(_, plan)| plan.serial > 0);
+        made.for_each(|(_, plan)| plan.needs_validation = true);
     }
-
-    /// Lets every path be held against the map where that is another one than it was found on.
-    pub fn note_map(&mut self, map_version: u64) {
-        if self.0.note_map(map_version) {
-            let made = self.0.iter_mut().filter(|(_, plan)| plan.serial > 0);
-            made.for_each(|(_, plan)| plan.needs_validation = true);
-        }
-    }
-
-    /// Puts another plan in the place of an agent's.
-    pub fn set(&mut self, slot: u32, plan: Plan) {
-        *self.0.get_mut(slot) = plan;
-    }
+    is_other
 }
 
 #[cfg(test)]
@@ -164,7 +178,7 @@ mod tests {
     #[test]
     fn every_change_is_seen_by_the_hash_and_a_longer_list_is_not() {
         let mut plans = Plans::default();
-        let mut hashes = vec![plans.0.state_hash()];
+        let mut hashes = vec![plans.state_hash()];
         let (from, velocity, leaves, pivot) = (DVec2::ZERO, DVec2::X, DVec2::X, DVec2::Y);
         let (plant, close, support) = (None, None, Side::Left);
         let step = Footstep { begin: 1.0, end: 1.5, from, velocity, leaves, pivot, plant, close, support };
@@ -179,31 +193,35 @@ mod tests {
             Plan { steps: vec![Footstep { end: 1.7, ..step }], ..walks() },
             Plan { conflict: 4.0, ..walks() },
             Plan { blocked: 4.0, ..walks() },
+            Plan { nearest: 4.0, ..walks() },
+            Plan { met: 4.0, ..walks() },
             Plan { served: 4.0, ..walks() },
             Plan { inflation: 2.0, ..walks() },
             Plan { failures: 1, ..walks() },
             Plan { needs_validation: true, ..walks() },
             Plan { unreachable: true, ..walks() },
+            Plan { searching: true, ..walks() },
+            Plan { improvable: true, ..walks() },
         ];
         for to in changed {
-            plans.set(7, to);
-            assert!(!hashes.contains(&plans.0.state_hash()));
-            hashes.push(plans.0.state_hash());
+            *plans.get_mut(7) = to;
+            assert!(!hashes.contains(&plans.state_hash()));
+            hashes.push(plans.state_hash());
         }
-        plans.set(50, Plan::default());
-        assert_eq!(plans.0.state_hash(), hashes[hashes.len() - 1]);
-        plans.0.forget(7);
-        assert_eq!(plans.0.state_hash(), hashes[0]);
+        plans.get_mut(50);
+        assert_eq!(plans.state_hash(), hashes[hashes.len() - 1]);
+        plans.forget(7);
+        assert_eq!(plans.state_hash(), hashes[0]);
     }
 
     #[test]
     fn a_changed_map_has_every_plan_validated() {
         let mut plans = Plans::default();
-        plans.set(2, walks());
-        plans.note_map(1);
-        assert!(plans.of(2).needs_validation && !plans.of(1).needs_validation);
+        *plans.get_mut(2) = walks();
+        assert!(hold_against_map(&mut plans, 1) && !hold_against_map(&mut plans, 1));
+        assert!(plans.get(2).needs_validation && !plans.get(1).needs_validation);
         // Nor does another goal: agents around it rely on its path.
-        plans.0.note(2, Change::Retargeted);
-        assert_eq!(plans.of(2).path, walks().path);
+        plans.note(2, Change::Retargeted);
+        assert_eq!(plans.get(2).path, walks().path);
     }
 }

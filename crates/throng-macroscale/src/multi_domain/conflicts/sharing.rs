@@ -7,18 +7,19 @@
 //! each has to lose its patience first, and ten people took more than a minute), and to leave the last metre to the local
 //! model (its pushes tear up the plans of all who are near).
 
-use super::deliberation::{Ego, Meter, Snapshot};
-use super::direct::{Found, Others, Path};
-use super::plan::{Plan, Plans};
-use super::window::Ending;
-use super::{Session, wide};
+use crate::multi_domain::plan::deliberation::{Ego, Meter, Snapshot};
+use crate::multi_domain::plan::direct::{Found, Others, Path};
+use crate::multi_domain::plan::window::Ending;
+use crate::multi_domain::plan::{Plan, Plans};
+use crate::multi_domain::{Session, wide};
 use glam::DVec2;
+use std::sync::OnceLock;
 use throng_core::geom::double::{distance_to_segment, length};
 use throng_core::world::{Status, View};
 
 /// What an agent that stays near a goal keeps free for those who still come.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     lanes: Vec<Lane>,
     /// Where they want to, and how far around that, m.
     around: Option<(DVec2, f64)>,
@@ -38,6 +39,8 @@ struct Lane {
 const NEARBY: f64 = 4.0;
 /// Paths that are kept free, those of the first to come. All of a crowd from everywhere would leave no place at all.
 const MOST_LANES: usize = 16;
+/// As many who want to one place share the search for it, which leads there from everywhere: it takes as long as some others.
+const SHARED: usize = 8;
 /// What is left free beside a way, m: no agent walks on a line to the millimetre.
 const BESIDE: f64 = 0.1;
 /// Around a goal this many times the distance of two bodies is kept free: one comes while another one leaves.
@@ -67,31 +70,37 @@ fn wanted(view: View<'_>, row: usize, plan: &Plan) -> DVec2 {
     plan.way.last().copied().unwrap_or_else(|| wide(view.goal(row)))
 }
 
-/// Agents that walk, by where they wanted to at the beginning of the step.
+/// Agents that walk, by where they wanted to at the beginning of the step. Listed when one asks: where all leave at their goals, no
+/// agent does.
 #[derive(Debug, Default)]
-pub(super) struct Destinations {
+pub(crate) struct Destinations {
     /// Cells of [`NEARBY`], and the rows that belong there.
-    rows: Vec<([i32; 2], u32)>,
+    rows: OnceLock<Vec<([i32; 2], u32)>>,
 }
 
 impl Destinations {
-    pub fn update(&mut self, view: View<'_>, plans: &Plans) {
+    fn list(view: View<'_>, plans: &Plans) -> Vec<([i32; 2], u32)> {
         let (agents, rows) = (view.agents, 0..view.agents.len());
         let walking = rows.filter(|&row| agents.status[row] == Status::Walking);
-        let entry = |row: usize| (cell(wanted(view, row, plans.of(agents.slot[row]))), row as u32);
-        self.rows.clear();
-        self.rows.extend(walking.map(entry));
-        self.rows.sort_unstable();
+        let entry = |row: usize| (cell(wanted(view, row, plans.get(agents.slot[row]))), row as u32);
+        let mut rows: Vec<([i32; 2], u32)> = walking.map(entry).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Whether so many have a goal that they share the search for it.
+    pub fn is_shared(&self, view: View<'_>, plans: &Plans, goal: DVec2) -> bool {
+        self.near(view, plans, goal).filter(|&row| wide(view.goal(row)) == goal).nth(SHARED - 1).is_some()
     }
 
     /// The rows of all who want to a place or within [`NEARBY`] of it, and of some others.
-    fn near(&self, place: DVec2) -> impl Iterator<Item = usize> {
+    fn near(&self, view: View<'_>, plans: &Plans, place: DVec2) -> impl Iterator<Item = usize> {
         let [x, y] = cell(place);
+        let rows = self.rows.get_or_init(|| Destinations::list(view, plans));
         (-1..=1).flat_map(move |column| {
             let x = x.saturating_add(column);
-            let first = self.rows.partition_point(|entry| entry.0 < [x, y.saturating_sub(1)]);
-            let entries =
-                self.rows[first..].iter().take_while(move |entry| entry.0 <= [x, y.saturating_add(1)]);
+            let first = rows.partition_point(|entry| entry.0 < [x, y.saturating_sub(1)]);
+            let entries = rows[first..].iter().take_while(move |entry| entry.0 <= [x, y.saturating_add(1)]);
             entries.map(|entry| entry.1 as usize)
         })
     }
@@ -105,11 +114,11 @@ fn cell(place: DVec2) -> [i32; 2] {
 impl Session<'_> {
     /// Whether an agent that has arrived stands where another one wants to, and shares its goal. One that has its own
     /// may stand at the rim of it.
-    pub(super) fn is_in_the_way(&self, view: View<'_>, row: usize) -> bool {
+    pub(crate) fn is_in_the_way(&self, view: View<'_>, row: usize) -> bool {
         let agents = view.agents;
         let goal = |row: usize| wanted(view, row, self.plan(agents.slot[row]));
         let (here, own) = (wide(view.position(row)), goal(row));
-        self.known.destinations.near(here).any(|other| {
+        self.known.destinations.near(view, self.plans, here).any(|other| {
             let reach = f64::from(agents.radius[row] + agents.radius[other] + self.params.margin) + BESIDE;
             let theirs = goal(other);
             theirs.distance(here) < TO_PASS * reach && theirs.distance(own) < reach
@@ -124,8 +133,12 @@ impl Snapshot<'_> {
             let plan = self.plan(self.view.agents.slot[row]);
             row != ego.row && wanted(self.view, row, plan).distance(goal) < NEARBY
         };
-        let mut lanes: Vec<Lane> =
-            self.destinations.near(goal).filter(comes).map(|row| self.lane(ego, row)).collect();
+        let mut lanes: Vec<Lane> = self
+            .destinations
+            .near(self.view, self.plans, goal)
+            .filter(comes)
+            .map(|row| self.lane(ego, row))
+            .collect();
         let shared = lanes.iter().filter(|lane| lane.end.distance(goal) < lane.reach);
         let nearest = shared.min_by(|a, b| a.end.distance(goal).total_cmp(&b.end.distance(goal)));
         let around = nearest.map(|lane| (lane.end, TO_PASS * lane.reach));
@@ -211,7 +224,7 @@ impl Snapshot<'_> {
     pub fn stay(&self, ego: &Ego<'_>, old: &Plan, meter: &mut Meter) -> Vec<(u32, Plan)> {
         let kept = self.kept(ego, ego.at);
         let from = (self.view.now, ego.at);
-        let mut leave = |ignored: &[bool]| self.leave(ego, from, &kept, Others { ignored, new: &[] }, meter);
+        let mut leave = |ignored: &[u32]| self.leave(ego, from, &kept, Others { ignored, new: &[] }, meter);
         if let Some(path) = leave(&[]) {
             return vec![(ego.slot, self.with(old, Found { path, ..Found::default() }))];
         }

@@ -5,7 +5,7 @@ use glam::DVec2;
 
 /// The bends of a line to the goal, and how far the goal is from each.
 #[derive(Debug)]
-pub(super) struct RemainingDistance {
+pub(crate) struct RemainingDistance {
     /// Without the beginning.
     bends: Vec<DVec2>,
     left: Vec<f64>,

@@ -1,9 +1,12 @@
 //! Tasks, the events that put them to work, and whose turn it is (equations 2 and 3 of the paper).
 
-use super::plan::Plan;
-use super::{MultiDomain, Session, wide};
+use crate::multi_domain::plan::Plan;
+use crate::multi_domain::plan::deliberation::Snapshot;
+use crate::multi_domain::{MultiDomain, Session, wide};
 use glam::DVec2;
+use throng_core::CHUNK;
 use throng_core::geom::double::length;
+use throng_core::parallel;
 use throng_core::world::{Footprint, Status, View};
 
 /// A task of an agent.
@@ -53,20 +56,38 @@ pub enum Event {
     Ending,
     /// It has arrived, and stands where others want to.
     InTheWay,
+    /// Others will be on its way than when it last looked: there may be a better one.
+    Crowded,
     /// There may be a better plan.
     Improve,
 }
 
+impl Event {
+    /// p = μ · Ω of the most urgent task that it puts to work, which is the last of the chain: an edge from T0, whichever it is.
+    /// Ω is 1 where that has no plan that leads on, and ε where it has. Who is in another's way is an edge further from that one's
+    /// T0.
+    fn priority(self, inflation: f32) -> f32 {
+        let (edges, omega) = match self {
+            Event::Invalid | Event::Agent | Event::Ending => (1.0, 1.0),
+            Event::InTheWay => (2.0, 1.0),
+            // The way of T(Σ2) is not what it was; the path holds.
+            Event::Crowded => (3.0, 1.0),
+            Event::Improve => (1.0, inflation.max(1.0)),
+        };
+        edges * omega
+    }
+}
+
 /// An agent that wants to plan, and why.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlanRequest {
+pub(crate) struct PlanRequest {
     pub row: usize,
     pub id: u32,
     pub slot: u32,
     pub event: Event,
     pub failures: u32,
-    /// p = μ · Ω of the task at T0's side.
-    priority: f32,
+    /// p = μ · Ω of its most urgent task; the smallest first.
+    pub priority: f32,
     /// When it must have a plan, s.
     due: f64,
     /// What is left of its way, in steps of [`ABREAST`].
@@ -76,7 +97,7 @@ pub(super) struct PlanRequest {
 }
 
 /// A plan that costs at most this many times the optimum is not worth a search.
-const GOOD_ENOUGH: f32 = 1.1;
+pub(crate) const GOOD_ENOUGH: f32 = 1.1;
 /// Time between searches for a better plan, s.
 const REPLAN_INTERVAL: f64 = 1.0;
 /// An agent that found no plan waits so long before the next try, s, and each time twice as long.
@@ -87,21 +108,46 @@ const ABREAST: f64 = 0.1;
 /// Plans that are made at a time, on as many threads as there are: not more, because those of one batch do not know of one
 /// another and the later ones may have to be made again. Fixed, so that no result depends on the number of threads.
 const BATCH: usize = 8;
+/// Who meets fewer on its way has no use for another.
+pub(crate) const WORTH_A_SEARCH: f64 = 0.5;
 /// An agent that is as near to another without a plan waits for it, m.
 const CLOSE: f32 = 3.0;
 
 impl Session<'_> {
-    /// All requests, the most urgent first. Ties go to who is nearest to its goal, then to who is ahead:
-    /// an agent that comes behind would go around those who have no plan yet. No agent's number or row decides before what it
-    /// does.
-    pub(super) fn requests(&self, view: View<'_>) -> Vec<PlanRequest> {
-        let mut requests: Vec<PlanRequest> =
-            (0..view.agents.len()).filter_map(|row| self.request(view, row)).collect();
+    /// All requests, the most urgent first: by priority, then by when a plan is due. Ties go to who is nearest to its goal, then
+    /// to who is ahead: an agent that comes behind would go around those who have no plan yet. No agent's number or row decides
+    /// before what it does.
+    pub(crate) fn requests(&self, view: View<'_>) -> Vec<PlanRequest> {
+        let request = |row: usize| self.request(view, row);
+        let mut requests = parallel::filter_map(CHUNK, view.agents.len(), request);
         requests.sort_by(|a, b| {
-            let rest = || a.priority.total_cmp(&b.priority).then(a.due.total_cmp(&b.due));
-            let order = a.event.cmp(&b.event).then_with(rest);
+            let order = a.priority.total_cmp(&b.priority).then(a.due.total_cmp(&b.due));
             let nearest = a.left.total_cmp(&b.left).then(b.ahead.total_cmp(&a.ahead));
             order.then(nearest).then(a.id.cmp(&b.id))
+        });
+        self.spread(view, requests)
+    }
+
+    /// Leaves for later who can wait. All who began together want to plan again together: each asks for one part of a turn in
+    /// every step that it has left, and the most urgent get the turns that come together.
+    fn spread(&self, view: View<'_>, mut requests: Vec<PlanRequest>) -> Vec<PlanRequest> {
+        let spare = f64::from(self.params.renew) / 2.0;
+        let mut turns = [0.0; 2];
+        let kind = |event: Event| match event {
+            Event::Ending => Some(0),
+            Event::Improve => Some(1),
+            Event::Invalid | Event::Agent | Event::InTheWay | Event::Crowded => None,
+        };
+        for request in &requests {
+            if let Some(kind) = kind(request.event) {
+                turns[kind] += 1.0 / ((request.due - view.now - spare) / view.tick).max(1.0);
+            }
+        }
+        requests.retain(|request| {
+            kind(request.event).is_none_or(|kind| {
+                turns[kind] -= 1.0;
+                turns[kind] > -1.0
+            })
         });
         requests
     }
@@ -114,22 +160,32 @@ impl Session<'_> {
         }
         let event = match view.agents.status[row] {
             Status::Waiting => None,
-            Status::Walking => event(self.params, view, row, plan),
+            Status::Walking => {
+                let event = event(self.params, view, row, plan);
+                event.or_else(|| self.is_crowded(view, row, plan).then_some(Event::Crowded))
+            }
             Status::Arrived if !plan.valid => event(self.params, view, row, plan),
             Status::Arrived => self.makes_room(view, row, plan).then_some(Event::InTheWay),
         }?;
-        let omega = if matches!(event, Event::Improve) { plan.inflation } else { 1.0 };
         let due = match event {
             Event::Invalid => view.now,
             Event::Agent => plan.conflict,
-            Event::Ending | Event::InTheWay | Event::Improve => plan.end(),
+            Event::Ending | Event::InTheWay | Event::Crowded | Event::Improve => plan.end(),
         };
-        // The last of the chain is next to T0, whichever it is.
-        let priority = omega;
         let here = wide(view.position(row));
         let ahead = (wide(view.goal(row)) - here).normalize_or_zero().dot(here);
         let left = (left(view, row, plan) / ABREAST).round();
-        Some(PlanRequest { row, id, slot, event, failures: plan.failures, priority, due, left, ahead })
+        let (failures, priority) = (plan.failures, event.priority(plan.inflation));
+        Some(PlanRequest { row, id, slot, event, failures, priority, due, left, ahead })
+    }
+
+    /// Whether more or fewer others will be where an agent wants to go than when it last looked, once in an interval.
+    fn is_crowded(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
+        let intervals = |time: f64| ((time + 1e-9) / REPLAN_INTERVAL).floor();
+        let waited = view.now - plan.served;
+        plan.valid
+            && intervals(waited) > intervals(waited - view.tick)
+            && (Snapshot::new(view, self).met(row, &plan.way) - plan.met).abs() >= WORTH_A_SEARCH
     }
 
     /// Whether it is time for an agent that has arrived to look for another place.
@@ -141,7 +197,7 @@ impl Session<'_> {
 
 /// How many of those who wait, from the end, think at the same time. An agent that is close to another without a plan would
 /// take it for one that stands, and go around it.
-pub(super) fn batch(view: View<'_>, waiting: &[PlanRequest]) -> usize {
+pub(crate) fn batch(view: View<'_>, waiting: &[PlanRequest]) -> usize {
     let is_close = |a: &PlanRequest, b: &PlanRequest| {
         b.event == Event::Invalid && view.position(a.row).distance(view.position(b.row)) < CLOSE
     };
@@ -153,7 +209,7 @@ pub(super) fn batch(view: View<'_>, waiting: &[PlanRequest]) -> usize {
 }
 
 /// What is left of an agent's way, m.
-pub(super) fn left(view: View<'_>, row: usize, plan: &Plan) -> f64 {
+pub(crate) fn left(view: View<'_>, row: usize, plan: &Plan) -> f64 {
     let from = wide(view.position(row));
     let first = plan.way.first().map_or(from.distance(wide(view.goal(row))), |bend| bend.distance(from));
     first + length(&plan.way)
@@ -163,7 +219,7 @@ pub(super) fn left(view: View<'_>, row: usize, plan: &Plan) -> f64 {
 fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Option<Event> {
     let waited = view.now - plan.served;
     let patience = (RETRY * f64::from(1 << plan.failures.min(8))).min(MOST_RETRY) - 1e-9;
-    if plan.failures > 0 && waited < patience {
+    if plan.failures > 0 && !plan.searching && waited < patience {
         return None;
     }
     if !plan.valid || plan.goal != wide(view.goal(row)) && !has_area(view, row) {
@@ -172,28 +228,23 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
     if plan.conflict < f64::INFINITY {
         return Some(Event::Agent);
     }
-    let is_blocked = plan.blocked < f64::INFINITY;
     let renew = if view.legs.is_some() { params.renew.min(params.footing / 2.0) } else { params.renew };
-    // Steps are planned for less time, and an agent that stands before a river would think about it all the time.
-    let may_rest = is_blocked || view.legs.is_some();
+    // Those who could not plan as far as that would think about it all the time.
     if !plan.reaches
         && plan.end() - view.now < f64::from(renew)
-        && (!may_rest || waited >= REPLAN_INTERVAL - 1e-9)
+        && (plan.searching || waited >= REPLAN_INTERVAL - 1e-9)
     {
         return Some(Event::Ending);
     }
     if plan.reaches && plan.end() <= view.now && view.agents.status[row] == Status::Walking {
         return Some(Event::Ending);
     }
-    // One look for each plan: it is made anew soon anyway.
-    let is_new = plan.path.first().is_some_and(|first| first.0 == plan.served);
-    let is_dear =
-        is_new && plan.inflation > GOOD_ENOUGH && waited >= REPLAN_INTERVAL - 1e-9 && plan.end() > view.now;
-    is_dear.then_some(Event::Improve)
+    let may_improve = plan.improvable && waited >= REPLAN_INTERVAL - 1e-9 && plan.end() > view.now;
+    may_improve.then_some(Event::Improve)
 }
 
 /// Whether a row's goal is an area: its nearest place changes as one walks.
-pub(super) fn has_area(view: View<'_>, row: usize) -> bool {
+pub(crate) fn has_area(view: View<'_>, row: usize) -> bool {
     view.bound(row).area.is_some()
 }
 
@@ -219,7 +270,7 @@ pub struct TaskExplanation {
 }
 
 /// An agent's tasks.
-pub(super) fn explain(
+pub(crate) fn explain(
     params: &MultiDomain,
     view: View<'_>,
     (row, plan): (usize, &Plan),

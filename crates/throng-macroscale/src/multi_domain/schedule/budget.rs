@@ -1,10 +1,11 @@
 //! A frame's time to think, shared out: counted in expansions, or until a deadline.
 
-use super::MultiDomain;
+use crate::multi_domain::MultiDomain;
+use crate::multi_domain::schedule::tasks::PlanRequest;
 use std::time::{Duration, Instant};
 
 /// What all agents together may do in a step.
-pub(super) struct Frame {
+pub(crate) struct Frame {
     left: u64,
     deadline: Option<Instant>,
     again: u32,
@@ -13,7 +14,7 @@ pub(super) struct Frame {
 
 /// What one agent may do.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Share {
+pub(crate) struct Share {
     /// Expansions.
     pub expansions: u64,
     /// When to stop whatever is left.
@@ -36,11 +37,6 @@ impl Frame {
         Frame { left: params.budget as u64, deadline, again: MOST_AGAIN, is_new: true }
     }
 
-    /// For one who is looked at: no clock, whatever the parameters say.
-    pub fn uncounted(params: &MultiDomain) -> Frame {
-        Frame { left: params.budget as u64, deadline: None, again: 0, is_new: true }
-    }
-
     pub fn is_spent(&self) -> bool {
         match self.deadline {
             Some(deadline) => Instant::now() >= deadline,
@@ -48,19 +44,20 @@ impl Frame {
         }
     }
 
-    /// What each of a batch may do, by how often it found nothing. Those who are served first come first, and the last of
-    /// them may get little.
+    /// What each of a batch may do: the less, the higher the number of its priority, and twice as much each time it found
+    /// nothing. Those who are served first come first, and the last of them may get little.
     /// The very first gets what it wants: a budget may be smaller than the one search that finds a way.
-    pub fn share_out(&mut self, failures: impl Iterator<Item = u32>, params: &MultiDomain) -> Vec<Share> {
+    pub fn share_out(&mut self, batch: &[PlanRequest], params: &MultiDomain) -> Vec<Share> {
         let mut left = if self.deadline.is_some() { u64::MAX } else { self.left };
-        let share = |failures: u32| {
-            let wanted = (params.share as u64) << failures.min(MOST_DOUBLINGS);
+        let share = |request: &PlanRequest| {
+            let whole = (params.share << request.failures.min(MOST_DOUBLINGS)) as f32;
+            let wanted = (whole / request.priority).ceil() as u64;
             let is_first = std::mem::replace(&mut self.is_new, false);
             let expansions = if is_first { wanted } else { wanted.min(left) };
             left = left.saturating_sub(expansions);
             Share { expansions, deadline: self.deadline }
         };
-        failures.map(share).collect()
+        batch.iter().map(share).collect()
     }
 
     pub fn spend(&mut self, expansions: u64) {
@@ -76,6 +73,11 @@ impl Frame {
 }
 
 impl Share {
+    /// For one who is looked at: no clock, whatever the parameters say.
+    pub fn counted(expansions: u64) -> Share {
+        Share { expansions, deadline: None }
+    }
+
     /// Whether time is up. Never where expansions count: the last agent may get none, but is looked at.
     pub fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
@@ -99,6 +101,19 @@ pub struct TaskRecord {
     pub id: u32,
     /// s, by domain: Σ1 to Σ5.
     pub took: [f32; 5],
-    /// Expansions in Σ4 and Σ5.
+    /// What it was charged: expansions in Σ4 and Σ5, and what else counts like them.
     pub expansions: u64,
+    /// States that searches expanded, by domain.
+    pub searched: [u64; 5],
+    /// Where it was asked for: what a search that was kept took in this turn, and one that plans anew.
+    pub compared: Option<Comparison>,
+}
+
+/// A search that was kept beside one that begins anew, for a plan with the same bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// States that the one that was kept has looked at since its last plan, and the new one.
+    pub expansions: [u64; 2],
+    /// What their plans cost, where both have one.
+    pub costs: Option<[f32; 2]>,
 }

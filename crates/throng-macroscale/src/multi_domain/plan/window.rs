@@ -1,11 +1,11 @@
 //! T(Σ4)'s domain: space and time up to a horizon. A plan ends at the goal, or at the horizon where one can stand; there it is
 //! charged what is left of the way.
 
-use super::remaining::RemainingDistance;
 use crate::domain::Placed;
 use crate::domain::occupancy::{Occupancy, Passage};
 use crate::domain::space_time::{APART, Exceptions, Moment, SpaceTime};
 use crate::hash::FastMap;
+use crate::multi_domain::plan::remaining::RemainingDistance;
 use crate::search::Domain;
 use crate::space::Space;
 use glam::DVec2;
@@ -13,7 +13,7 @@ use std::cell::RefCell;
 
 /// Where and when plans may end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ending {
+pub(crate) struct Ending {
     /// m.
     pub goal: DVec2,
     /// As near to it one has arrived, m.
@@ -39,7 +39,7 @@ impl Ending {
 }
 
 /// Space and time up to a horizon.
-pub(super) struct Window<'a> {
+pub(crate) struct Window<'a> {
     pub walk: SpaceTime<'a>,
     pub remaining: &'a RemainingDistance,
     pub space: &'a Space,
@@ -55,7 +55,7 @@ pub(super) struct Window<'a> {
 }
 
 /// At least so long one must be able to stand at the end of a plan, s: time enough to make another.
-pub(super) const REST: f64 = 6.0;
+pub(crate) const REST: f64 = 6.0;
 
 impl Window<'_> {
     /// What is left of the way from a state, m.

@@ -1,40 +1,66 @@
 //! What could not be foreseen: walls that were not there, agents who are not where they wanted to be. An agent that is touched
 //! stands, and one that would run into it soon stands too; one that would later has time to plan again.
 
-use super::plan::Plan;
-use super::{Session, wide};
 use crate::domain::occupancy::Passage;
+use crate::multi_domain::plan::Plan;
+use crate::multi_domain::{Known, Session, wide};
 use glam::DVec2;
+use throng_core::CHUNK;
+use throng_core::parallel;
 use throng_core::world::{Status, View};
 
 /// An agent that will meet another within this time stands at once, s.
 const AT_ONCE: f64 = 1.0;
 
+/// Why an agent cannot go on as if nothing had been.
+enum Fault {
+    /// It has never had a plan.
+    New,
+    /// It cannot go on as planned.
+    Lost,
+    /// The map is another one, and its path is still free.
+    Unsure,
+}
+
 impl Session<'_> {
     /// Finds whose plans do not hold any more, and stops those who must stop.
-    pub(super) fn guard(&mut self, view: View<'_>) {
+    pub(crate) fn guard(&mut self, view: View<'_>) {
+        let fault = |row: usize| Some((row, self.fault(view, row)?));
+        let faults = parallel::filter_map(CHUNK, view.agents.len(), fault);
         let mut stopped = Vec::new();
-        for row in 0..view.agents.len() {
+        for (row, fault) in faults {
             let slot = view.agents.slot[row];
-            let plan = self.plans.of(slot);
-            // What has changed meanwhile is seen when it has landed.
-            if self.is_in_flight(view, row) {
-                continue;
-            }
-            if plan.serial == 0 {
-                self.stop(view, row, plan.clone());
-            } else if self.is_lost(view, row, plan) {
-                self.stop(view, row, plan.clone());
-                stopped.push(row);
-            } else if plan.needs_validation {
+            let plan = self.plans.get(slot).clone();
+            match fault {
+                Fault::New => self.stop(view, row, plan),
+                Fault::Lost => {
+                    self.stop(view, row, plan);
+                    stopped.push(row);
+                }
                 // The way is looked for again, the path stays as long as no wall is in it.
-                let validated = Plan { needs_validation: false, way: Vec::new(), ..plan.clone() };
-                self.publish(view, slot, validated);
+                Fault::Unsure => {
+                    let validated = Plan { needs_validation: false, way: Vec::new(), ..plan };
+                    self.publish(view, slot, validated);
+                }
             }
         }
         while let Some(row) = stopped.pop() {
             stopped.extend(self.warn_others(view, row));
         }
+    }
+
+    /// What is wrong with an agent's plan, if anything is.
+    fn fault(&self, view: View<'_>, row: usize) -> Option<Fault> {
+        let plan = self.plans.get(view.agents.slot[row]);
+        // What has changed meanwhile is seen when it has landed.
+        if self.is_in_flight(view, row) {
+            return None;
+        }
+        if plan.serial == 0 {
+            return Some(Fault::New);
+        }
+        let lost = self.is_lost(view, row, plan).then_some(Fault::Lost);
+        lost.or(plan.needs_validation.then_some(Fault::Unsure))
     }
 
     /// Whether an agent cannot go on as planned.
@@ -73,12 +99,13 @@ impl Session<'_> {
 
     /// Tells those that would run into one that has stopped, and stops those who would at once. Their rows.
     fn warn_others(&mut self, view: View<'_>, row: usize) -> Vec<usize> {
-        let at = wide(view.position(row));
+        let (at, radius) = (wide(view.position(row)), f64::from(view.agents.radius[row]));
         let mut stopped = Vec::new();
-        for other in (0..view.agents.len()).filter(|&other| other != row) {
+        for other in self.rows_that_pass(view, at, radius) {
             let slot = view.agents.slot[other];
             let plan = self.plan(slot);
-            let Some(time) = first_meeting(view, other, plan, at, f64::from(view.agents.radius[row])) else {
+            let met = (other != row).then(|| first_meeting(view, other, plan, at, radius)).flatten();
+            let Some(time) = met else {
                 continue;
             };
             if time < view.now + AT_ONCE && !self.is_in_flight(view, other) {
@@ -91,6 +118,18 @@ impl Session<'_> {
             }
         }
         stopped
+    }
+
+    /// The rows of all who may come within a distance of a place from now on, ascending, and of some others.
+    fn rows_that_pass(&self, view: View<'_>, at: DVec2, distance: f64) -> Vec<usize> {
+        let Known { reservations, rows, .. } = &*self.known;
+        let is_agent = |body: u32| reservations.agent(body).is_some();
+        let times = [view.now, reservations.latest.max(view.now)];
+        let near = reservations.published.some_within([at - distance, at + distance], times, is_agent);
+        let slots = near.into_iter().filter_map(|body| reservations.agent(body));
+        let mut rows: Vec<usize> = slots.map(|slot| rows[slot as usize] as usize).collect();
+        rows.sort_unstable();
+        rows
     }
 }
 

@@ -1,21 +1,21 @@
 //! Plans that need no search: along the line at an even speed. And what all plans need: to be held against what others have
 //! said, and to be pulled taut.
 
-use super::deliberation::{Ego, Meter, Snapshot};
-use super::window::{Ending, REST};
 use crate::domain::occupancy::{Passage, Trajectory};
 use crate::domain::space_time::{APART, Exceptions};
+use crate::multi_domain::plan::deliberation::{Ego, Meter, Snapshot};
+use crate::multi_domain::plan::window::{Ending, REST};
 use glam::DVec2;
 use std::sync::LazyLock;
 use throng_core::geom::double;
 use throng_core::world::Footstep;
 
 /// A path in space and time.
-pub(super) type Path = Vec<(f64, DVec2)>;
+pub(crate) type Path = Vec<(f64, DVec2)>;
 
 /// A plan for the next while.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub path: Path,
     /// What makes the path, for those who walk on feet.
     pub steps: Vec<Footstep>,
@@ -33,10 +33,17 @@ impl Default for Found {
 
 /// Bodies that do not count while a plan is made, and those whose plan is a new one that is not published yet.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Others<'a> {
-    /// By body.
-    pub ignored: &'a [bool],
+pub(crate) struct Others<'a> {
+    /// Ascending.
+    pub ignored: &'a [u32],
     pub new: &'a [(u32, Trajectory)],
+}
+
+impl Others<'_> {
+    /// Whether a body does not count.
+    pub fn ignores(&self, body: u32) -> bool {
+        self.ignored.binary_search(&body).is_ok()
+    }
 }
 
 /// How to walk a line: at a share of the best speed, after a while (s), and as far beside it (m) where another agent would be
@@ -72,6 +79,10 @@ const ASIDE: [f64; 2] = [1.0, 2.5];
 const AWAY: f64 = 1.5;
 /// No agent walks slower than this along a line, m/s.
 const SLOWEST: f64 = 1e-3;
+/// As near to where a line is closed somebody closes it, m.
+const CLOSED: f64 = 2.0;
+/// As far before those who are in the way one looks for a place to stand, m.
+const UP_TO: [f64; 8] = [0.0, 0.25, 0.5, 0.8, 1.2, 1.6, 2.2, 3.0];
 /// Pieces of paths that are looked at at a time, s: long ones would look through many squares.
 const PIECE: f64 = 1.0;
 /// Steps that one straight piece may take the place of, the most first.
@@ -127,6 +138,39 @@ impl Snapshot<'_> {
             let ratio = longer / length.max(1e-9) * (best / speed + speed / best) / 2.0;
             let inflation = (ratio + gait.wait * best / (2.0 * length.max(1e-9))) as f32;
             Some(Found { path, steps: Vec::new(), reaches, inflation, width: 0.0 })
+        })
+    }
+
+    /// Along a line as far as the way is free and one can stand: up to those who are in the way.
+    pub fn advance(&self, ego: &Ego<'_>, line: &[DVec2], meter: &mut Meter) -> Option<Found> {
+        if !self.is_open(ego, line) || self.view.legs.is_some() || ego.map.leaves_the_floor() {
+            return None;
+        }
+        let others = Others::default();
+        let (path, _) = self.along(ego, line, ego.preferred, 0.0);
+        let met = self.meeting(ego, &path, true, others)?;
+        if self.is_opposed(ego, line, (met - self.view.now) * ego.preferred) {
+            return None;
+        }
+        let gone = (met - self.view.now) * ego.preferred + ego.preferred * PIECE;
+        UP_TO.iter().map(|back| gone - back).filter(|&gone| gone > 0.0).find_map(|gone| {
+            meter.spent += 1;
+            let (path, _) = self.along(ego, &double::cut(line, gone), ego.preferred, 0.0);
+            let is_free = self.meeting(ego, &path, false, others).is_none();
+            is_free.then_some(Found { path, inflation: 1.0, ..Found::default() })
+        })
+    }
+
+    /// Whether somebody near where a line is closed wants to come to where an agent is: who walks up to it leaves neither room.
+    fn is_opposed(&self, ego: &Ego<'_>, line: &[DVec2], gone: f64) -> bool {
+        let closed = double::after_distance(line[0], &line[1..], gone);
+        self.rows_near(closed, CLOSED).into_iter().filter(|&row| row != ego.row).any(|row| {
+            let known = &self.plan(self.view.agents.slot[row]).way;
+            let [here, goal] = [self.view.position(row), self.view.goal(row)].map(crate::multi_domain::wide);
+            let way = if known.is_empty() { &[goal][..] } else { known };
+            let reach = ego.radius + f64::from(self.view.agents.radius[row]);
+            let places = std::iter::once(&here).chain(way);
+            places.zip(way).any(|(&from, &to)| double::distance_to_segment(ego.at, from, to) < reach)
         })
     }
 
