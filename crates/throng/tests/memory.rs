@@ -67,9 +67,14 @@ impl Mesoscale for WearyModel {
     }
 }
 
+/// Adds the model to the catalog.
+pub fn register() {
+    register_mesoscale::<Weary>("").unwrap();
+}
+
 /// Agents side by side, far apart, on their way to the east.
 fn weary() -> (Crowd, Vec<AgentId>) {
-    register_mesoscale::<Weary>("").unwrap();
+    register();
     let mut crowd =
         Crowd::builder().mesoscale(Weary::default()).mesoscale(Groups::default()).build().unwrap();
     let agent = |i: u32| Agent::at([0.0, 5.0 * f64::from(i)]).goal([500.0, 5.0 * f64::from(i)]);

@@ -27,9 +27,16 @@ const SLOW: Duration = Duration::from_secs(5);
 /// The hunt ends after this many bugs.
 const ENOUGH: usize = 12;
 
+/// The decisions of a seed. They are made among all models of the catalog, to which a test that may run meanwhile adds one: it is
+/// there for every case, so that a seed stands for the same always.
+fn drawn(seed: u64) -> Draws<'static> {
+    crate::memory::register();
+    Draws::seeded(seed)
+}
+
 /// What a seed stands for.
 fn case(seed: u64) -> Verdict {
-    let mut draws = Draws::seeded(seed);
+    let mut draws = drawn(seed);
     match seed % 4 {
         0 | 1 => {
             let text = scenarios::scenario(&mut draws);
@@ -40,6 +47,16 @@ fn case(seed: u64) -> Verdict {
             if scenarios::asks_for_many(&text) { Ok(()) } else { checks::text(&mut draws, &text, name) }
         }
         _ => worlds::case(&mut draws),
+    }
+}
+
+/// The file of a case, where it is one.
+fn shown(seed: u64) -> Option<String> {
+    let mut draws = drawn(seed);
+    match seed % 4 {
+        0 | 1 => Some(scenarios::scenario(&mut draws)),
+        2 => Some(broken(&mut draws).0),
+        _ => None,
     }
 }
 
@@ -119,7 +136,9 @@ impl Run {
                 let took = self.now().saturating_sub(since.load(Ordering::Relaxed));
                 if took > DEADLINE.as_millis() as u64 && since.load(Ordering::Relaxed) != u64::MAX {
                     // Past what the harness captures: it will not get to show it.
-                    let hangs = format!("THRONG_FUZZ_SEED={}: hangs\n", seed.load(Ordering::Relaxed));
+                    let seed = seed.load(Ordering::Relaxed);
+                    let shown = shown(seed).unwrap_or_default();
+                    let hangs = format!("{shown}\nTHRONG_FUZZ_SEED={seed}: hangs\n");
                     let _ = std::io::stderr().write_all(hangs.as_bytes());
                     std::process::exit(101);
                 }
@@ -173,12 +192,7 @@ fn replay() {
     let Some(seed) = std::env::var("THRONG_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok()) else {
         return;
     };
-    let mut draws = Draws::seeded(seed);
-    match seed % 4 {
-        0 | 1 => println!("{}", scenarios::scenario(&mut draws)),
-        2 => println!("{}", broken(&mut draws).0),
-        _ => {}
-    }
+    println!("{}", shown(seed).unwrap_or_default());
     case(seed).unwrap_or_else(|fault| panic!("{fault}"));
 }
 
@@ -186,7 +200,7 @@ fn replay() {
 #[test]
 fn many_generated_files_are_valid() {
     let accepted = |seed: &u64| {
-        let text = scenarios::scenario(&mut Draws::seeded(*seed));
+        let text = scenarios::scenario(&mut drawn(*seed));
         Scenario::parse(&text, "case.toml", None).is_ok()
     };
     let share = (0..2000).filter(accepted).count() as f64 / 2000.0;

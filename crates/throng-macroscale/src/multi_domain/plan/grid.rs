@@ -78,10 +78,12 @@ impl KeptGrid {
 
 /// Cells that somebody who stands may close, and those beside them.
 fn cells_around<'a>(grid: &'a Grid, &(at, reach): &Standing) -> impl Iterator<Item = u32> + use<'a> {
-    let side = grid.side();
-    let count = ((reach / side).ceil() + 1.0) as i32;
-    let offsets = move || (-count..=count).map(move |offset| f64::from(offset) * side);
-    offsets().flat_map(move |y| offsets().filter_map(move |x| grid.cell_at(at + DVec2::new(x, y))))
+    let around = reach + grid.side();
+    let corners = grid.cells_between(at - around, at + around).into_iter();
+    corners.flat_map(move |[low, high]| {
+        let row = move |line: u32| (low[0]..=high[0]).map(move |column| line * grid.columns() + column);
+        (low[1]..=high[1]).flat_map(row)
+    })
 }
 
 impl Snapshot<'_> {
