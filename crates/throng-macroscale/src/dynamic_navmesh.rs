@@ -385,11 +385,12 @@ impl Map {
             return Some((self.fine.room(goal)?, goal));
         }
         let (mesh, from) = (self.coarse.mesh()?, self.coarse.room(from)?);
-        let mut search = Search::default();
-        let lengths = goals.into_iter().filter_map(|goal| {
-            let length = search.find(mesh, from, self.coarse.room(goal)?)?.length;
-            Some((length, self.fine.room(goal)?, goal))
-        });
-        lengths.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, entry, goal)| (entry, goal))
+        Search::lent(|search| {
+            let lengths = goals.into_iter().filter_map(|goal| {
+                let length = search.find(mesh, from, self.coarse.room(goal)?)?.length;
+                Some((length, self.fine.room(goal)?, goal))
+            });
+            lengths.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, entry, goal)| (entry, goal))
+        })
     }
 }

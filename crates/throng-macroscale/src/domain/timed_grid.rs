@@ -98,6 +98,8 @@ pub struct TimedGrid<'a> {
     pub tempo: Tempo,
     /// Where to.
     pub stop: Stop,
+    /// What is earlier is past, in units: no plan leads there, so a search that is mended need not know what has become of it.
+    pub since: u32,
 }
 
 impl TimedGrid<'_> {
@@ -131,7 +133,7 @@ impl TimedGrid<'_> {
         scratch.clear();
         self.grid.predecessors(state.cell, scratch);
         self.each_step(state.cell, scratch, |cell, units, cost| {
-            if let Some(unit) = state.unit.checked_sub(units) {
+            if let Some(unit) = state.unit.checked_sub(units).filter(|&unit| unit >= self.since) {
                 found(Timed { cell, unit }, cost);
             }
         });
@@ -159,7 +161,7 @@ impl Domain for TimedGrid<'_> {
     type State = Timed;
 
     fn successors(&self, state: Timed, out: &mut Vec<(Timed, f32)>) {
-        if state == Timed::END {
+        if state == Timed::END || state.unit < self.since {
             return;
         }
         let mut near = Vec::with_capacity(8);

@@ -48,6 +48,8 @@ pub(crate) struct DomainMaps {
     all: Vec<DomainMap>,
 }
 
+/// As near to a bend one has come past it, m.
+const PASSED: f64 = 0.3;
 /// Room around starts and goals, m.
 const AROUND: f64 = 10.0;
 /// A grid with more cells is left out.
@@ -147,7 +149,7 @@ impl DomainMap {
         view: View<'_>,
         row: usize,
         is_shared: bool,
-        mut see: impl FnMut(&mut dyn Iterator<Item = DVec2>),
+        mut see: impl FnMut(u64, &mut dyn Iterator<Item = DVec2>),
     ) -> Option<Vec<DVec2>> {
         let from = wide(view.position(row));
         let Some(platform) = self.carrier(from, view.now) else {
@@ -166,7 +168,7 @@ impl DomainMap {
         view: View<'_>,
         row: usize,
         (from, is_shared): (DVec2, bool),
-        see: &mut impl FnMut(&mut dyn Iterator<Item = DVec2>),
+        see: &mut impl FnMut(u64, &mut dyn Iterator<Item = DVec2>),
     ) -> Option<Vec<DVec2>> {
         let Some(mesh) = self.coarse.as_ref().map(Terrain::mesh) else {
             return Some(vec![wide(target(view, row).aim)]);
@@ -177,9 +179,13 @@ impl DomainMap {
         match goals[..] {
             [goal] if !is_shared => {
                 let entry = self.room(mesh, goal)?;
-                let mut search = Search::default();
-                bends.extend(search.find(mesh, room, entry)?.stops.iter().skip(1).map(|stop| stop.at));
-                see(&mut search.looked_at(mesh));
+                Search::lent(|search| {
+                    let found = search.find(mesh, room, entry)?;
+                    let expanded = found.expanded;
+                    bends.extend(found.stops.iter().skip(1).map(|stop| stop.at));
+                    see(expanded as u64, &mut search.looked_at(mesh));
+                    Some(())
+                })?;
                 bends.extend((entry != goal).then_some(goal));
             }
             _ => {
@@ -324,6 +330,17 @@ impl DomainMap {
         let leaves =
             |(from, to): (&DVec2, &DVec2)| self.is_jump(*from, *to) || self.landing(*from, *to).is_some();
         places.zip(way).position(leaves).unwrap_or(way.len())
+    }
+
+    /// The first bend of a way that is still ahead, if one sees it.
+    pub fn next_bend(&self, at: DVec2, way: &[DVec2]) -> Option<usize> {
+        let is_past = |pair: &[DVec2]| {
+            let gone = (at - pair[0]).dot((pair[1] - pair[0]).normalize_or_zero());
+            gone > -PASSED && self.sees(at, pair[1])
+        };
+        let first = way.windows(2).take_while(|pair| is_past(pair)).count();
+        way.get(first).filter(|&&bend| self.sees(at, bend))?;
+        Some(first)
     }
 
     /// Whether a straight way is clear of walls, as far as ways on the mesh are.

@@ -1,5 +1,6 @@
 //! T0: moves agents along their plans.
 
+use crate::multi_domain::plan::Plan;
 use crate::multi_domain::{Session, wide};
 use glam::{DVec2, Vec2};
 use throng_core::CHUNK;
@@ -29,7 +30,12 @@ impl Session<'_> {
     /// The next bend of its way.
     pub(crate) fn aim(&self, view: View<'_>, row: usize) -> Vec2 {
         let plan = self.plan(view.agents.slot[row]);
-        plan.way.first().map_or(view.position(row), |bend| bend.as_vec2())
+        let ahead = if plan.led {
+            self.next_bend(view, row, plan)
+        } else {
+            plan.bends_ahead(wide(view.position(row))).first().copied()
+        };
+        ahead.map_or(view.position(row), |bend| bend.as_vec2())
     }
 
     /// Where an agent is after this step.
@@ -38,7 +44,10 @@ impl Session<'_> {
         let here = wide(view.position(row));
         match plan.place(view.now + view.tick) {
             Some(next) if plan.valid => next,
-            next => self.without_plan(view, row).or(next).unwrap_or(here),
+            next => {
+                let led = || self.led(view, row, plan);
+                self.without_plan(view, row).or_else(led).or(next).unwrap_or(here)
+            }
         }
     }
 
@@ -57,6 +66,14 @@ impl Session<'_> {
     pub(crate) fn velocity(&self, view: View<'_>, row: usize) -> Vec2 {
         let step = self.next(view, row) - wide(view.position(row));
         at_most((step / view.tick).as_vec2(), view.agents.max_speed[row])
+    }
+
+    /// Where one goes who is led by the local model: to the next bend of its way.
+    fn led(&self, view: View<'_>, row: usize, plan: &Plan) -> Option<DVec2> {
+        let bend = plan.led.then(|| self.next_bend(view, row, plan))??;
+        let step = f64::from(view.agents.preferred_speed[row]) * view.tick;
+        let here = wide(view.position(row));
+        Some(here + (bend - here).clamp_length_max(step))
     }
 
     /// Where one goes who cannot plan: with the platform that it stands on, or away from a wall that it is pressed against.

@@ -45,6 +45,9 @@
 //! - **φ knows which way bodies go** (`plan/crowding.rs`): those who come towards one count twice, those who go the same way not at
 //!   all. So those who go one way share lanes. Ways that were chosen in the same batch are held against one another: who
 //!   meets more than it knew of chooses again.
+//! - **In a knot planning is pointless** (`plan/deliberation.rs`): who has found no way on, also not with room made, plans no more until
+//!   those beside it say something else; where these have no plans either the local model leads all of them along their ways.
+//! - **A deadline lets no turn begin**, and cuts none: those whose searches are cut by the clock find nothing time and again.
 //! - **Who can wait does** (`schedule/tasks.rs`): plans that are renewed are spread over the steps that they have left. The paper serves all
 //!   that its budget lasts for, and those who began together come back together.
 
@@ -70,7 +73,7 @@ use plan::deliberation::Snapshot;
 use plan::kept::LiveSearch;
 use plan::{Plan, Plans, hold_against_map};
 use reservations::Reservations;
-use schedule::budget::{Frame, Share};
+use schedule::budget::Share;
 use std::time::Instant;
 use throng_core::CHUNK;
 use throng_core::handover::Intents;
@@ -105,9 +108,9 @@ throng_core::params! {
         lattice: f32 = 0.1, "m", Limit::from(0.01).up_to(10.0);
         /// States that all agents together may expand in a step of the simulation.
         budget: usize = 1500, "", Limit::from(1.0).up_to(1e9);
-        /// Time that all agents together may think in a step of the simulation, in place of the budget. 0: the budget counts. A run with it is not reproducible.
+        /// After as much time of a step no agent begins to think any more, in place of the budget; half of it is left for that at least. 0: the budget counts. A run with it is not reproducible.
         deadline: f32 = 0.0, "ms", Limit::from(0.0).up_to(60000.0);
-        /// States that one agent may expand at a time, the fewer the less urgent it is; twice as many each time it has found no plan. The first agent of a step gets them even beyond the budget.
+        /// States that one agent may expand at a time, the fewer the less urgent it is, and up to four times as many where few ask for the budget or it has found no plan. The first agent of a step gets them even beyond the budget.
         share: usize = 400, "", Limit::from(1.0).up_to(1e9);
         /// How many times the optimum a first plan may cost.
         inflation: f32 = 2.0, "", Limit::from(1.0).up_to(100.0);
@@ -127,6 +130,8 @@ throng_core::params! {
         footing: f32 = 8.0, "s", Limit::from(1.0).up_to(60.0);
         /// How long an agent has no way on before others are asked to make room.
         patience: f32 = 1.0, "s", Limit::from(0.0).up_to(1e6);
+        /// An agent that has no way on plans no more where as many beside it have none either: the local model leads it along its way until it has room.
+        knot: usize = 2, "", Limit::from(1.0).up_to(1e9);
         /// What searches that are kept may take for each agent, on average. Where it is too little, those go first that are needed least.
         memory: f32 = 10.0, "kB", Limit::from(0.0).up_to(1e6);
         /// Whether searches are kept and mended. Off: each turn plans anew.
@@ -193,7 +198,7 @@ impl Macroscale for MultiDomainPlanner {
         let mut session = Session::new(view, params, plans, known.get_mut());
         session.drafts = std::mem::take(drafts);
         session.guard(view);
-        session.deliberate(view, Frame::begin(params, begin), searches, serviced);
+        session.deliberate(view, begin, searches, serviced);
         session.unreachable(view, unreachable);
         session.execute(view, out);
         session.hand_over_footsteps(view, out);
@@ -305,11 +310,19 @@ impl<'a> Session<'a> {
         self.known.maps.is_in_flight(view, row, self.plan(view.agents.slot[row]))
     }
 
+    /// The first bend of an agent's way that is still ahead, if it sees that.
+    fn next_bend(&self, view: View<'_>, row: usize, plan: &Plan) -> Option<DVec2> {
+        let map = self.known.maps.of(view, row)?;
+        Some(plan.way[map.next_bend(wide(view.position(row)), &plan.way)?])
+    }
+
     /// Takes a plan over: all that plan from now on know of it.
     fn publish(&mut self, view: View<'_>, slot: u32, plan: Plan) {
         let row = self.known.rows[slot as usize] as usize;
+        let before = self.plan(slot);
+        let said = before.said + u32::from(plan.path != before.path);
         let Known { maps, reservations, crowding, .. } = &mut *self.known;
-        let plan = Plan { serial: self.plans.get(slot).serial + 1, ..plan };
+        let plan = Plan { serial: self.plans.get(slot).serial + 1, said, ..plan };
         reservations.publish(view, self.params, row, &plan);
         crowding.publish(view, maps, self.params, row, &plan);
         self.drafts.insert(slot, plan);

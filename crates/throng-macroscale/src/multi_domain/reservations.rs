@@ -6,6 +6,9 @@ use crate::multi_domain::plan::{Plan, Plans};
 use crate::multi_domain::{MultiDomain, wide};
 use throng_core::world::View;
 
+/// No domain has longer units of time, s.
+const EARLIER: f64 = 1.0;
+
 /// The published paths of all bodies. Movers come first, then agents by slot.
 #[derive(Debug, Default)]
 pub(crate) struct Reservations {
@@ -32,8 +35,8 @@ impl Reservations {
 
     /// Publishes what has changed since the last update, and withdraws agents that have left.
     pub fn update(&mut self, view: View<'_>, params: &MultiDomain, plans: &Plans, rows: &[u32]) {
-        // Nearly all questions are about a plan and a rest after it.
-        let window = [view.now, view.now + 2.0 * f64::from(params.horizon) + 2.0 * REST];
+        // Nearly all questions are about a plan, from the unit of its domain that began a little earlier, and a rest after it.
+        let window = [view.now - EARLIER, view.now + 2.0 * f64::from(params.horizon) + 2.0 * REST];
         if self.mover_version != Some(view.mover_version) {
             let (movers, mover_version) = (view.scripts.len(), Some(view.mover_version));
             *self = Reservations { movers, mover_version, ..Reservations::default() };

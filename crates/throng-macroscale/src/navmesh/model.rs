@@ -167,14 +167,15 @@ impl Roadmap for FreeSpace {
 pub(crate) fn path(mesh: &Mesh, ends: [Vec2; 2], room: impl Fn(DVec2) -> Option<DVec2>) -> Option<Vec<Vec2>> {
     let [from, to] = ends.map(|end| end.as_dvec2());
     let (start, entry) = (room(from)?, room(to)?);
-    let mut search = Search::default();
-    let stops = search.find(mesh, start, entry)?.stops;
-    let bends = stops.iter().map(|stop| stop.at).skip(1).take(stops.len().saturating_sub(2));
-    // The ends as they were given: the mesh rounds places.
-    let before = (start != from).then_some(start);
-    let after = (entry != to).then_some(entry);
-    let between = before.into_iter().chain(bends).chain(after).map(DVec2::as_vec2);
-    Some(std::iter::once(ends[0]).chain(between).chain([ends[1]]).collect())
+    Search::lent(|search| {
+        let stops = search.find(mesh, start, entry)?.stops;
+        let bends = stops.iter().map(|stop| stop.at).skip(1).take(stops.len().saturating_sub(2));
+        // The ends as they were given: the mesh rounds places.
+        let before = (start != from).then_some(start);
+        let after = (entry != to).then_some(entry);
+        let between = before.into_iter().chain(bends).chain(after).map(DVec2::as_vec2);
+        Some(std::iter::once(ends[0]).chain(between).chain([ends[1]]).collect())
+    })
 }
 
 impl FreeSpace {

@@ -9,6 +9,7 @@
 use super::cone::{Beyond, Cone};
 use super::mesh::{Mesh, NONE};
 use glam::DVec2;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -82,7 +83,20 @@ enum Kind {
     Landed,
 }
 
+thread_local! {
+    /// Scratch memory of a query.
+    static LENT: Cell<Search> = Cell::default();
+}
+
 impl Search {
+    /// Lends this thread's search, whose memory is as large as the last one needed.
+    pub fn lent<R>(work: impl FnOnce(&mut Search) -> R) -> R {
+        let mut search = LENT.take();
+        let result = work(&mut search);
+        LENT.set(search);
+        result
+    }
+
     /// The shortest path between two places; `None` where there is none or one of them is not in the mesh.
     pub fn find(&mut self, mesh: &Mesh, from: DVec2, to: DVec2) -> Option<FoundPath<'_>> {
         let (start, goal) = (from - mesh.origin(), to - mesh.origin());

@@ -2,13 +2,17 @@
 
 use super::super::Row;
 use crate::findings::{Finding, Side};
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Instant;
+use throng::planning::TaskRecord;
 use throng::{Scenario, Simulation};
 
 const CITY: &str = "City blocks, 200 obstacles that stand and 50 that move, two threads";
 const DENSITY: &str = "City of districts with 100 agents, 20 blocks and 5 carts each, two threads";
 const DOOR: &str = "A crowd through a door of 1.2 m, two threads";
+const DEADLINE: &str = "City blocks with a deadline of 10 ms in every step, two threads";
+const AGAINST: &str = "50 against 50 in a corridor of 4 m, with a deadline, two threads";
 const THREADS: usize = 2;
 
 /// Districts beside and above one another.
@@ -33,7 +37,9 @@ pub fn reproduce(quick: bool, rows: &mut Vec<Row>, findings: &mut Vec<Finding>) 
     one_map(quick, rows, findings)?;
     one_density(quick, rows, findings)?;
     worst(quick, rows, findings)?;
-    door(quick, rows, findings)
+    door(quick, rows, findings)?;
+    deadline(quick, rows, findings)?;
+    against(quick, rows, findings)
 }
 
 fn row(table: &'static str, row: String, metric: &str, unit: &'static str, ours: f64) -> Row {
@@ -189,6 +195,101 @@ fn door(quick: bool, rows: &mut Vec<Row>, findings: &mut Vec<Finding>) -> anyhow
         1.0,
     ));
     Ok(())
+}
+
+/// A deadline keeps steps short, and nobody waits for its turn for long.
+fn deadline(quick: bool, rows: &mut Vec<Row>, findings: &mut Vec<Finding>) -> anyhow::Result<()> {
+    let (agents, warm, steps) = if quick { (300, 5, 60) } else { (1_000, 5, 600) };
+    let text = with_deadline(&city(agents, 200, 1), 10.0);
+    let mut simulation = Simulation::with_threads(&Scenario::parse(&text, "city.toml", None)?, THREADS)?;
+    let (mut pace, mut waits) = (Vec::new(), Waits::default());
+    for step in 0..warm + steps {
+        let begin = Instant::now();
+        simulation.step();
+        if step >= warm {
+            pace.push(begin.elapsed().as_secs_f64() * 1e3);
+        }
+        waits.note(simulation.serviced());
+    }
+    pace.sort_by(f64::total_cmp);
+    let p99 = pace[pace.len() * 99 / 100];
+    let name = format!("{agents} agents");
+    rows.push(row(DEADLINE, name.clone(), "step, median", "ms", pace[pace.len() / 2]));
+    rows.push(row(DEADLINE, name.clone(), "step, p99", "ms", p99));
+    rows.push(row(DEADLINE, name.clone(), "longest wait for a plan, simulated", "s", waits.longest));
+    findings.push(Finding::new(
+        format!("{name}, deadline of 10 ms: p99 of a step, ms"),
+        p99,
+        Side::AtMost,
+        11.0,
+    ));
+    let claim = format!("{name}, deadline of 10 ms: longest wait for a plan, s");
+    findings.push(Finding::new(claim, waits.longest, Side::AtMost, 1.0));
+    Ok(())
+}
+
+/// How long agents wait for a plan: until a turn comes to an end, found or not.
+#[derive(Default)]
+struct Waits {
+    /// By agent, over turns that were cut.
+    so_far: HashMap<u32, f64>,
+    longest: f64,
+}
+
+impl Waits {
+    fn note(&mut self, turns: &[TaskRecord]) {
+        for turn in turns {
+            let waited = self.so_far.remove(&turn.id).unwrap_or(0.0) + f64::from(turn.waited);
+            self.longest = self.longest.max(waited);
+            if turn.searching {
+                self.so_far.insert(turn.id, waited);
+            }
+        }
+    }
+}
+
+/// Two streams that meet, with little time and with much.
+fn against(quick: bool, rows: &mut Vec<Row>, findings: &mut Vec<Finding>) -> anyhow::Result<()> {
+    let seeds = if quick { 2 } else { 20 };
+    for deadline in [3.0, 10.0, 33.0] {
+        let (mut ended, mut last) = (0, 0.0_f64);
+        for seed in 1..=seeds {
+            let text = with_deadline(&corridor(seed), deadline);
+            let scenario = Scenario::parse(&text, "corridor.toml", None)?;
+            let mut simulation = Simulation::with_threads(&scenario, THREADS)?;
+            while !simulation.is_done() {
+                simulation.step();
+            }
+            ended += usize::from(simulation.arrived() == simulation.agents());
+            last = last.max(simulation.time());
+        }
+        rows.push(row(AGAINST, format!("{deadline} ms"), "latest end of a run", "s", last));
+        let claim = format!("50 against 50, deadline of {deadline} ms: runs that end");
+        findings.push(Finding::new(claim, ended as f64, Side::AtLeast, seeds as f64));
+    }
+    Ok(())
+}
+
+fn with_deadline(text: &str, deadline: f64) -> String {
+    text.replace("[map]\n", &format!("[params.multi-domain]\ndeadline = {deadline:?}\n[map]\n"))
+}
+
+/// Two streams of fifty against one another.
+fn corridor(seed: usize) -> String {
+    let mut text = head(seed, [50.0, 4.0], "macroscale = \"multi-domain\"\n") + "]\n";
+    for (name, from, to) in [("west", [1, 14], [40, 49]), ("east", [36, 49], [1, 10])] {
+        let area = |[left, right]: [u32; 2]| {
+            format!("[[{left}, 0.3], [{right}, 0.3], [{right}, 3.7], [{left}, 3.7]]")
+        };
+        let _ = write!(
+            text,
+            "[[agents]]\nname = \"{name}\"\ncount = 50\nradius = 0.2\nplace = {{ polygon = {} }}\n\
+             goal = {{ random = {} }}\non_arrival = \"leave\"\n",
+            area(from),
+            area(to)
+        );
+    }
+    text
 }
 
 /// What all of these scenarios begin with.

@@ -39,7 +39,7 @@ impl Session<'_> {
                 }
                 // The way is looked for again, the path stays as long as no wall is in it.
                 Fault::Unsure => {
-                    let validated = Plan { needs_validation: false, way: Vec::new(), ..plan };
+                    let validated = Plan { needs_validation: false, heard: 0, way: Vec::new(), ..plan };
                     self.publish(view, slot, validated);
                 }
             }
@@ -84,14 +84,16 @@ impl Session<'_> {
 
     /// An agent stands from now on, and is served first.
     fn stop(&mut self, view: View<'_>, row: usize, plan: Plan) {
+        let here = wide(view.position(row));
         let stands = Plan {
             valid: false,
-            path: vec![(view.now, wide(view.position(row)))],
+            path: vec![(view.now, here)],
             steps: Vec::new(),
             reaches: false,
             conflict: f64::INFINITY,
+            heard: 0,
             needs_validation: false,
-            way: if plan.needs_validation { Vec::new() } else { plan.way.clone() },
+            way: if plan.needs_validation { Vec::new() } else { plan.bends_ahead(here).to_vec() },
             ..plan
         };
         self.publish(view, view.agents.slot[row], stands);
@@ -113,7 +115,7 @@ impl Session<'_> {
                 self.stop(view, other, plan);
                 stopped.push(other);
             } else if time < plan.conflict {
-                let warned = Plan { conflict: time, ..plan.clone() };
+                let warned = Plan { conflict: time, heard: 0, ..plan.clone() };
                 self.publish(view, slot, warned);
             }
         }

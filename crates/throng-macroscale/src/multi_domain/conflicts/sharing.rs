@@ -167,7 +167,7 @@ impl Snapshot<'_> {
         ending: &Ending,
         others: Others<'_>,
         meter: &mut Meter,
-        plan: impl Fn(&Ending, &mut Meter) -> Option<Found>,
+        mut plan: impl FnMut(&Ending, &mut Meter) -> Option<Found>,
     ) -> Option<Found> {
         // No agent that walks on feet leaves its line: beside it there may be no ground.
         let may_leave = !ending.leaves && self.view.legs.is_none();
@@ -233,7 +233,7 @@ impl Snapshot<'_> {
             let plan = self.with(old, Found { path, ..Found::default() });
             self.with_room_made(ego, plan, true, &walking, meter)
         });
-        let_out.unwrap_or_else(|| vec![(ego.slot, self.without(ego.row, old))])
+        let_out.unwrap_or_else(|| vec![(ego.slot, Plan { led: false, ..self.without(ego.row, old) })])
     }
 
     /// The rows of all others who walk, and can be asked to do something else: none that gets to its goal as it is.

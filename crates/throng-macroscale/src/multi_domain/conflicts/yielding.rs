@@ -9,12 +9,12 @@ use crate::hash::FastMap;
 use crate::multi_domain::conflicts::sharing::Kept;
 use crate::multi_domain::plan::Plan;
 use crate::multi_domain::plan::blocked::Blocked;
-use crate::multi_domain::plan::deliberation::{Ego, Meter, Snapshot, improve};
+use crate::multi_domain::plan::deliberation::{Ego, Meter, Snapshot};
 use crate::multi_domain::plan::direct::{Found, Others, Path};
 use crate::multi_domain::plan::grid::{Around, CELLS_OF_AN_EXPANSION, MOST_STEPS};
 use crate::multi_domain::plan::window::{Ending, REST};
 use crate::multi_domain::schedule::tasks::{Task, left};
-use crate::search::{Aim, AnytimeDynamicAstar, Domain, Settings};
+use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Settings};
 use glam::DVec2;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,8 +25,6 @@ use throng_core::world::Status;
 const PAUSES: [f64; 3] = [0.0, 1.5, 3.0];
 /// Agents that can be asked to make room at a time.
 const MOST_ASKED: usize = 8;
-/// Of cells, between looks at the clock.
-const CELLS_BETWEEN_LOOKS: u64 = 64;
 /// Cells that are looked at for a place to let another agent by.
 const MOST_CELLS: u64 = 6_000;
 /// As far ahead those who stand are gone around, m; the first that is not among them.
@@ -104,7 +102,7 @@ impl Snapshot<'_> {
         let [Some(start), Some(goal)] = ends else { return None };
         let settings = Settings { inflation: 1.2, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(start), &[goal]);
-        improve(&mut search, &domain, MOST_STEPS, meter.share);
+        search.improve(&domain, Budget::expansions(MOST_STEPS));
         meter.see(Task::Grid, search.visited().map(|(cell, _)| grid.place(cell)));
         meter.charge(Task::Grid, search.effort().expansions, CELLS_OF_AN_EXPANSION);
         let mut cells = Vec::new();
@@ -126,7 +124,7 @@ impl Snapshot<'_> {
         let plan = self.plan(agents.slot[row]);
         let own = left(self.view, row, plan);
         match agents.status[row] {
-            _ if self.maps.is_in_flight(self.view, row, plan) => false,
+            _ if self.maps.is_in_flight(self.view, row, plan) || plan.led => false,
             Status::Waiting => false,
             Status::Arrived => true,
             Status::Walking => (own, agents.id[row]) > (to_left, to.id),
@@ -160,9 +158,12 @@ impl Snapshot<'_> {
                 begins_anew.then(|| self.search(ego, &straight, ending, inflation, others, meter))?
             })
         };
+        // The same plan, sooner or later.
+        let mut known: [Option<Option<Found>>; 2] = Default::default();
         PAUSES.into_iter().find_map(|pause| {
             let later = |ending: &Ending, meter: &mut Meter| {
-                self.after(ego, through(ending, meter)?, pause, ending.leaves, others)
+                let found = known[usize::from(ending.leaves)].get_or_insert_with(|| through(ending, meter));
+                self.after(ego, found.clone()?, pause, ending.leaves, others)
             };
             let found = self.visit(ego, ending, others, meter, later)?;
             let stays = !(ending.leaves && found.reaches);
@@ -250,7 +251,9 @@ impl Snapshot<'_> {
     }
 
     pub fn with(&self, plan: &Plan, found: Found) -> Plan {
+        let way = found.path.first().map_or(&plan.way[..], |&(_, here)| plan.bends_ahead(here)).to_vec();
         Plan {
+            way,
             valid: true,
             path: found.path,
             steps: found.steps,
@@ -261,6 +264,8 @@ impl Snapshot<'_> {
             conflict: f64::INFINITY,
             blocked: f64::INFINITY,
             failures: 0,
+            led: false,
+            heard: 0,
             ..plan.clone()
         }
     }
@@ -355,7 +360,7 @@ impl Snapshot<'_> {
                 meter.charge(Task::Grid, looked, CELLS_OF_AN_EXPANSION);
                 return Some(trace(grid, &reached, cell, |step| begin + step as f64 * tick, (begin, from)));
             }
-            if looked > MOST_CELLS || looked % CELLS_BETWEEN_LOOKS == 0 && meter.share.is_over() {
+            if looked > MOST_CELLS {
                 break;
             }
             edges.clear();

@@ -128,7 +128,7 @@ impl Snapshot<'_> {
         let mut missed = None;
         choices(self.beside(ego, &stops)).find_map(|choice| {
             let departure = (choice.departure, choice.slot);
-            if missed == Some(departure) || meter.share.is_over() {
+            if missed == Some(departure) {
                 return None;
             }
             meter.spent += 1;

@@ -308,18 +308,13 @@ fn expected(view: View<'_>, row: usize, plan: &Plan) -> Vec<(f64, DVec2)> {
         return Vec::new();
     };
     let looks = (2.0 * AHEAD / PERIOD) as u32;
+    // One that stands for long is there as long as it has no other plan.
+    let begin = begin.max(plan.served);
     let times = (0..looks).map(|look| begin + f64::from(look) * PERIOD / 2.0);
     let stands = plan.blocked < f64::INFINITY || plan.reaches;
-    let rest = if stands { &[][..] } else { rest_of(&plan.way, last) };
+    let rest = if stands { &[][..] } else { plan.bends_ahead(last) };
     let beyond =
         |time: f64| after_distance(last, rest, (time - end) * f64::from(view.agents.preferred_speed[row]));
     let place = |time: f64| plan.place(time).filter(|_| time <= end).unwrap_or_else(|| beyond(time));
     times.map(|time| (time, place(time))).collect()
-}
-
-/// What is left of a way from a place near it.
-fn rest_of(way: &[DVec2], at: DVec2) -> &[DVec2] {
-    let nearest =
-        (0..way.len()).min_by(|&a, &b| way[a].distance_squared(at).total_cmp(&way[b].distance_squared(at)));
-    &way[nearest.unwrap_or(0).min(way.len())..]
 }

@@ -18,11 +18,12 @@ use crate::multi_domain::schedule::budget::{Comparison, Share, TaskRecord};
 use crate::multi_domain::schedule::tasks::{self, Event, PlanRequest};
 use crate::multi_domain::{Known, MultiDomain, Session, wide};
 use crate::navmesh::{Mesh, Terrain};
-use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Reversed, Settings, Status};
+use crate::search::{Aim, AnytimeDynamicAstar, Budget, Reversed, Settings};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
 use glam::DVec2;
 use std::time::Instant;
 use throng_core::geom::double::{cut, distance_to_segment, length};
+use throng_core::memory::mix;
 use throng_core::world::View;
 
 /// What agents plan with: all that is known, frozen for a batch.
@@ -81,6 +82,8 @@ pub(crate) struct Meter {
     pub is_pending: bool,
     /// Whether it may find a better plan than it has.
     pub may_improve: bool,
+    /// Whether its way is one of Σ1 that Σ2 has not been asked about.
+    is_coarse: bool,
     pub compared: Option<Comparison>,
     /// Where searches looked, by task, if it is asked for.
     seen: Option<[Vec<DVec2>; 5]>,
@@ -97,6 +100,7 @@ impl Meter {
             has_searched: false,
             is_pending: false,
             may_improve: false,
+            is_coarse: false,
             compared: None,
             seen: None,
         }
@@ -134,14 +138,12 @@ const GATES_OF_AN_EXPANSION: u64 = 64;
 const FOR_EVER: f64 = 1e5;
 /// Who meets more than were known of looks for another way.
 const SURPRISE: f64 = 0.5;
+/// Who stands as near has to move before one can, m between bodies.
+const NEAR: f64 = 2.0;
 /// A way that saves less is not taken in the place of a known one, m: densities are as coarse as polygons.
 const SWITCH: f64 = 0.1;
-/// As near to a bend one has come past it, m.
-const PASSED: f64 = 0.3;
 /// What a way in Σ1 counts as.
 const WAY: u64 = 2;
-/// Expansions of coarse domains between looks at the clock.
-const COARSE_SLICE: u64 = 250;
 /// By how much ε falls from plan to plan.
 pub(crate) const BETTER: f32 = 0.5;
 /// Expansions without a plan after which a tunnel of the first width is too narrow.
@@ -304,9 +306,12 @@ impl<'a> Snapshot<'a> {
             },
         };
         let own = plans.iter().find(|(slot, plan)| *slot == request.slot && plan.way != old.way);
-        let met = own.map(|(_, plan)| plan.met);
+        let met = own.map(|(_, plan)| plan.met).filter(|_| !meter.is_coarse);
         let Meter { took, spent, searched, compared, search, .. } = meter;
-        let served = TaskRecord { id: request.id, took, expansions: spent, searched, compared };
+        let searching = plans.iter().any(|(slot, plan)| *slot == request.slot && plan.searching);
+        let waited = (self.view.now - request.since) as f32;
+        let served =
+            TaskRecord { id: request.id, took, waited, searching, expansions: spent, searched, compared };
         Proposal { request: *request, plans, spent, served, search, met }
     }
 
@@ -342,7 +347,6 @@ impl<'a> Snapshot<'a> {
             let found = found.filter(|found| !improves || found.inflation < old.inflation);
             let found = found.or_else(|| self.crossing(ego, &way, ending, others, meter));
             let found = found.or_else(|| self.reach_waypoint(ego, &line, ending, others, improves, meter));
-            // Who has had no way on for a while looks closer: there are gaps between cells, and bays on the way to no waypoint.
             let begins_anew = is_held_up || !self.keeps_searches(ego, ending);
             let found = found.or_else(|| {
                 begins_anew.then(|| self.search(ego, &line, ending, inflation, others, meter))?
@@ -367,18 +371,54 @@ impl<'a> Snapshot<'a> {
         let improvable = if meter.has_searched { meter.may_improve } else { may_be_better };
         let plan = Plan { searching, improvable, ..plan };
         let goal = wide(self.view.goal(ego.row));
-        let met = self.met(ego.row, &way);
+        // Who has not asked Σ2 knows of nobody.
+        let met = if meter.is_coarse { 0.0 } else { self.met(ego.row, &way) };
         let plan = Plan { way, line, goal, met, served: self.view.now, unreachable: false, ..plan };
         let patience = f64::from(self.params.patience);
         // No agent that walks on feet asks others to make room: where they would go is not known to have ground.
         let may_ask = self.view.legs.is_none() && !improves;
-        if plan.blocked + patience <= self.view.now + 1e-9 && may_ask {
+        if plan.blocked + patience <= self.view.now + 1e-9 && may_ask && !searching {
             let asked = meter.time(tasks::Task::SpaceTime, |meter| self.make_way(ego, &plan, &ending, meter));
             if let Some(plans) = asked {
                 return plans;
             }
+            if plan.failures > 0 {
+                let led = !plan.valid && self.is_in_knot(ego.row);
+                return vec![(ego.slot, Plan { led, heard: self.said_around(ego.row), ..plan })];
+            }
         }
         vec![(ego.slot, plan)]
+    }
+
+    /// Whether an agent without a plan is in a knot: enough of those beside it have none either, or are led through it.
+    pub fn is_in_knot(&self, row: usize) -> bool {
+        let is_stuck = |&other: &usize| {
+            let plan = self.plan(self.view.agents.slot[other]);
+            let walks = self.view.agents.status[other] == throng_core::world::Status::Walking;
+            walks && (plan.led || !plan.valid)
+        };
+        self.view.legs.is_none() && self.rows_beside(row).filter(is_stuck).count() >= self.params.knot
+    }
+
+    /// The rows of those who have to move before an agent can.
+    fn rows_beside(&self, row: usize) -> impl Iterator<Item = usize> {
+        let view = self.view;
+        let (at, radius) = (wide(view.position(row)), f64::from(view.agents.radius[row]) + NEAR);
+        let rows = self.rows_near(at, radius + f64::from(view.widest)).into_iter();
+        rows.filter(move |&other| {
+            let reach = radius + f64::from(view.agents.radius[other]);
+            other != row && wide(view.position(other)).distance(at) <= reach
+        })
+    }
+
+    /// Who is near an agent, and which of their paths they follow; never 0.
+    pub fn said_around(&self, row: usize) -> u64 {
+        let agents = self.view.agents;
+        let said = self
+            .rows_beside(row)
+            .map(|other| u64::from(agents.id[other]) << 32 | u64::from(self.plan(agents.slot[other]).said));
+        // A sum: rows may be in another order.
+        said.fold(0, |sum: u64, said| sum.wrapping_add(mix(said))).max(1)
     }
 
     /// What becomes of a plan after a search.
@@ -426,6 +466,8 @@ impl<'a> Snapshot<'a> {
             blocked: if is_blocked { old.blocked.min(now) } else { f64::INFINITY },
             nearest,
             failures: 0,
+            led: false,
+            heard: 0,
             ..old.clone()
         }
     }
@@ -455,9 +497,11 @@ impl<'a> Snapshot<'a> {
         if old.valid {
             return Plan { failures: old.failures + 1, served: self.view.now, ..old.clone() };
         }
+        let here = wide(self.view.position(row));
+        let stands = old.path.len() == 1 && old.path[0].1 == here;
         Plan {
             valid: false,
-            path: vec![(self.view.now, wide(self.view.position(row)))],
+            path: if stands { old.path.clone() } else { vec![(self.view.now, here)] },
             steps: Vec::new(),
             reaches: false,
             conflict: f64::INFINITY,
@@ -489,6 +533,11 @@ impl<'a> Snapshot<'a> {
             Some(rest) => rest,
             None => self.static_way(ego, meter)?,
         };
+        // Where time counts, those who have nothing yet walk by Σ1 first: T(Σ2) is further from T0 than what others wait for.
+        meter.is_coarse = self.params.deadline > 0.0 && old.way.is_empty() && meter.seen.is_none();
+        if meter.is_coarse {
+            return Some(known);
+        }
         let way = meter.time(tasks::Task::DynamicNavmesh, |meter| self.dynamic_way(ego, old, &known, meter));
         Some(way.unwrap_or(known))
     }
@@ -498,10 +547,9 @@ impl<'a> Snapshot<'a> {
         meter.spent += WAY;
         meter.time(tasks::Task::Navmesh, |meter| {
             let is_shared = self.destinations.is_shared(self.view, self.plans, wide(self.view.goal(ego.row)));
-            ego.map.way(self.view, ego.row, is_shared, |looked_at| {
-                let looked_at: Vec<DVec2> = looked_at.collect();
-                meter.charge(tasks::Task::Navmesh, looked_at.len() as u64, u64::MAX);
-                meter.see(tasks::Task::Navmesh, looked_at.into_iter())
+            ego.map.way(self.view, ego.row, is_shared, |expanded, looked_at| {
+                meter.charge(tasks::Task::Navmesh, expanded, u64::MAX);
+                meter.see(tasks::Task::Navmesh, looked_at)
             })
         })
     }
@@ -509,14 +557,7 @@ impl<'a> Snapshot<'a> {
     /// The bends that are left of a way: those that one has come past are done with. One that is still ahead is kept also where
     /// one sees beyond it, because Σ2 may have put it there.
     fn rest_of_way(&self, ego: &Ego<'_>, way: &[DVec2]) -> Option<Vec<DVec2>> {
-        let sees = |bend: DVec2| ego.map.sees(ego.at, bend);
-        let is_past = |pair: &[DVec2]| {
-            let gone = (ego.at - pair[0]).dot((pair[1] - pair[0]).normalize_or_zero());
-            gone > -PASSED && sees(pair[1])
-        };
-        let first = way.windows(2).take_while(|pair| is_past(pair)).count();
-        way.get(first).filter(|&&bend| sees(bend))?;
-        Some(way[first..].to_vec())
+        Some(way[ego.map.next_bend(ego.at, way)?..].to_vec())
     }
 
     /// How many others an agent meets on a way.
@@ -562,7 +603,7 @@ impl<'a> Snapshot<'a> {
         let domain = DynamicNavmesh::new(mesh, &density, self.params.crowding.into(), ends)?;
         let settings = Settings { inflation: 1.0, ..Settings::default() };
         let mut search = AnytimeDynamicAstar::new(settings, Aim::At(Gate::START), &[Gate::GOAL]);
-        improve(&mut search, &domain, MOST_GATES, meter.share);
+        search.improve(&domain, Budget::expansions(MOST_GATES));
         meter.charge(tasks::Task::DynamicNavmesh, search.effort().expansions, GATES_OF_AN_EXPANSION);
         meter
             .see(tasks::Task::DynamicNavmesh, search.visited().filter_map(|(gate, _)| domain.place_of(gate)));
@@ -691,15 +732,8 @@ impl<'a> Snapshot<'a> {
         let settings = Settings { inflation, step: BETTER, anew_share: 1.0 };
         let mut search = Guided::new(settings, Aim::Ends, &[start], tunnel).with_patience(PATIENCE);
         let forward = Reversed(&window);
-        loop {
-            let slice = meter.share.slice(meter.spent);
-            let before = search.effort().expansions;
-            let status = search.improve(&forward, Budget::expansions(slice));
-            meter.charge(tasks::Task::SpaceTime, search.effort().expansions - before, 1);
-            if slice == 0 || !matches!(status, Status::OutOfBudget { bound: None }) {
-                break;
-            }
-        }
+        search.improve(&forward, Budget::expansions(meter.share.left(meter.spent)));
+        meter.charge(tasks::Task::SpaceTime, search.effort().expansions, 1);
         let visited = search.search().visited();
         meter.see(tasks::Task::SpaceTime, visited.filter_map(|(moment, _)| window.place_of(moment)));
         let mut states = Vec::new();
@@ -712,24 +746,6 @@ impl<'a> Snapshot<'a> {
         let width = search.tunnel().width.space.min(1e6) as f32;
         Some(Found { path: self.taut(ego, &path, others), steps: Vec::new(), reaches, inflation, width })
     }
-}
-
-/// Searches a coarse domain until there is a way, or expansions or time are up.
-pub(crate) fn improve<D: Domain>(
-    search: &mut AnytimeDynamicAstar<D::State>,
-    domain: &D,
-    most: u64,
-    share: Share,
-) -> Option<Status> {
-    let mut last = None;
-    for _ in 0..most.div_ceil(COARSE_SLICE) {
-        let status = search.improve(domain, Budget::expansions(COARSE_SLICE));
-        last = Some(status);
-        if share.is_over() || !matches!(status, Status::OutOfBudget { .. }) {
-            break;
-        }
-    }
-    last
 }
 
 /// How far a place is from the rim of an area, m.

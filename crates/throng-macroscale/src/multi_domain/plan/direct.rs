@@ -113,10 +113,7 @@ impl Snapshot<'_> {
             // Beside the line there may be no ground for feet.
             let is_able = is_able && (gait.aside == 0.0 || self.view.legs.is_none());
             let is_able = is_able && gait.wait < self.horizon() / 2.0;
-            if !is_able
-                || meter.share.is_over()
-                || !self.is_in_time(longer + speed * gait.wait, speed, ending)
-            {
+            if !is_able || !self.is_in_time(longer + speed * gait.wait, speed, ending) {
                 return None;
             }
             // A try costs about as much as a state.

@@ -14,7 +14,7 @@ use crate::multi_domain::plan::direct::{Found, Others, Path};
 use crate::multi_domain::plan::remaining::RemainingDistance;
 use crate::multi_domain::plan::window::Ending;
 use crate::multi_domain::schedule::tasks::Task;
-use crate::search::{Aim, Budget, Reversed, Settings, Status};
+use crate::search::{Aim, Budget, Reversed, Settings};
 use crate::tunnel::{Guided, Line, Tunnel, Width};
 use throng_core::world::{Footstep, Legs, ON_TIME};
 
@@ -151,15 +151,8 @@ impl Snapshot<'_> {
         let settings = Settings { inflation: self.params.inflation, step: 0.5, anew_share: 1.0 };
         let mut search = Guided::new(settings, Aim::Ends, &[domain.root()], tunnel).with_patience(PATIENCE);
         let forward = Reversed(domain);
-        loop {
-            let slice = meter.share.slice(meter.spent);
-            let before = search.effort().expansions;
-            let status = search.improve(&forward, Budget::expansions(slice));
-            meter.charge(Task::Footsteps, search.effort().expansions - before, 1);
-            if slice == 0 || !matches!(status, Status::OutOfBudget { .. }) {
-                break;
-            }
-        }
+        search.improve(&forward, Budget::expansions(meter.share.left(meter.spent)));
+        meter.charge(Task::Footsteps, search.effort().expansions, 1);
         let visited = search.search().visited();
         meter.see(Task::Footsteps, visited.filter_map(|(stride, _)| domain.place_of(stride)));
         let mut states = Vec::new();

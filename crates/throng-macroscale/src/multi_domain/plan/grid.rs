@@ -3,10 +3,10 @@
 
 use crate::domain::grid::Grid;
 use crate::multi_domain::plan::blocked::Blocked;
-use crate::multi_domain::plan::deliberation::{Ego, Meter, Snapshot, improve};
+use crate::multi_domain::plan::deliberation::{Ego, Meter, Snapshot};
 use crate::multi_domain::plan::direct::Others;
 use crate::multi_domain::schedule::tasks::Task;
-use crate::search::{Aim, AnytimeDynamicAstar, Domain, Settings, Status};
+use crate::search::{Aim, AnytimeDynamicAstar, Budget, Domain, Settings, Status};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use throng_core::geom::double::distance_to_segment;
@@ -107,12 +107,12 @@ impl Snapshot<'_> {
         let before = kept.search.effort();
         kept.note(&domain, standing);
         kept.search.move_start(start);
-        let status = improve(&mut kept.search, &domain, MOST_STEPS, meter.share);
+        let status = kept.search.improve(&domain, Budget::expansions(MOST_STEPS));
         let after = kept.search.effort();
         let looked_at = after.expansions - before.expansions + after.reevaluations - before.reevaluations;
         meter.charge(Task::Grid, looked_at, CELLS_OF_AN_EXPANSION);
         kept.line = line;
-        status == Some(Status::Unreachable)
+        status == Status::Unreachable
     }
 
     /// Others near a line who come to rest within the horizon; who touches already is gone around as one can.

@@ -377,6 +377,7 @@ impl Snapshot<'_> {
             exceptions: Exceptions { ignored: others.ignored, touched: &ego.touched },
             tempo,
             stop: self.stop_of(ego, &setup, &live),
+            since: tempo.at(self.view.now),
         };
         let before = live.search.effort();
         if is_mended {
@@ -466,7 +467,7 @@ impl Snapshot<'_> {
             let room = self.most_states().saturating_sub(live.search.search().nodes()) as u64;
             // Also where it forgets what it knows, again and again.
             let room = room.min(last.saturating_sub(live.search.effort().expansions));
-            let slice = meter.share.slice(meter.spent).min(room);
+            let slice = meter.share.left(meter.spent).min(room);
             let before = live.search.effort().expansions;
             let status = live.search.improve(domain, Budget::expansions(slice));
             let spent = live.search.effort().expansions - before;

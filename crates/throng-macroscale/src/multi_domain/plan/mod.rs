@@ -14,8 +14,12 @@ pub(crate) mod window;
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use throng_core::geom::between;
+use throng_core::geom::double::distance_to_segment;
 use throng_core::memory::{Change, Memory, Remembered, mix};
 use throng_core::world::{Footstep, ON_TIME};
+
+/// Who is as near to a part of its way is on it, m.
+const ON_WAY: f64 = 0.1;
 
 /// What an agent plans to do, in every domain that it has planned in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +57,12 @@ pub(crate) struct Plan {
     pub nearest: f64,
     /// How often in a row there was no plan.
     pub failures: u32,
+    /// Whether the local model leads it along its way, through a crowd in which planning is pointless.
+    pub led: bool,
+    /// How many paths there have been: those around know by it whether an agent says anything else than before.
+    pub said: u32,
+    /// What those around had said when there was no way on, with room made or without; 0 where that is not so.
+    pub heard: u64,
     /// Whether the map has changed since the path was held against it.
     pub needs_validation: bool,
     /// Whether there was no path to the goal on the map when it was last looked for.
@@ -82,6 +92,9 @@ impl Default for Plan {
             met: 0.0,
             nearest: f64::INFINITY,
             failures: 0,
+            led: false,
+            said: 0,
+            heard: 0,
             needs_validation: false,
             unreachable: false,
             searching: false,
@@ -101,6 +114,19 @@ impl Plan {
         self.path.last().map_or(f64::NEG_INFINITY, |last| last.0)
     }
 
+    /// The bends of the way that are ahead of a place on it. Those behind are kept until the agent's next turn.
+    pub fn bends_ahead(&self, at: DVec2) -> &[DVec2] {
+        let begin = self.path.first().map_or(at, |first| first.1);
+        let off = |to: usize| {
+            let from = to.checked_sub(1).map_or(begin, |from| self.way[from]);
+            distance_to_segment(at, from, self.way[to])
+        };
+        let least = (0..self.way.len()).map(off).fold(f64::INFINITY, f64::min);
+        // Where a way comes back to itself, one is as far on as one can be.
+        let next = (0..self.way.len()).rev().find(|&to| off(to) <= least + ON_WAY);
+        &self.way[next.unwrap_or(0)..]
+    }
+
     /// The footstep that begins now, where one does and the plan holds.
     pub fn footstep(&self, now: f64) -> Option<Footstep> {
         let next = self.steps.partition_point(|step| step.begin < now - ON_TIME);
@@ -116,8 +142,10 @@ impl Plan {
             | u64::from(self.needs_validation) << 2
             | u64::from(self.unreachable) << 3
             | u64::from(self.searching) << 4
-            | u64::from(self.improvable) << 5;
+            | u64::from(self.improvable) << 5
+            | u64::from(self.led) << 6;
         let hash = mix(u64::from(self.serial) << 32 | u64::from(self.failures) << 8 | flags);
+        let hash = mix(mix(hash ^ u64::from(self.said)) ^ self.heard);
         let hash =
             [self.served, self.conflict, self.blocked, self.nearest, self.met].into_iter().fold(hash, word);
         let hash = word(word(hash, self.inflation.into()), self.width.into());
@@ -176,6 +204,16 @@ mod tests {
     }
 
     #[test]
+    fn bends_that_one_has_come_past_are_behind() {
+        let way = [[4.0, 0.0], [4.0, 6.0], [9.0, 6.0]].map(DVec2::from).to_vec();
+        let plan = Plan { way, ..walks() };
+        let ahead = |x, y| plan.bends_ahead(DVec2::new(x, y)).len();
+        assert_eq!([ahead(0.0, 0.2), ahead(3.0, 0.0), ahead(4.0, 0.0), ahead(4.0, 2.0)], [3, 3, 2, 2]);
+        assert_eq!([ahead(4.3, 5.0), ahead(7.0, 6.0), ahead(9.0, 6.0), ahead(20.0, 6.0)], [2, 1, 1, 1]);
+        assert!(walks().bends_ahead(DVec2::ZERO).is_empty());
+    }
+
+    #[test]
     fn every_change_is_seen_by_the_hash_and_a_longer_list_is_not() {
         let mut plans = Plans::default();
         let mut hashes = vec![plans.state_hash()];
@@ -198,6 +236,9 @@ mod tests {
             Plan { served: 4.0, ..walks() },
             Plan { inflation: 2.0, ..walks() },
             Plan { failures: 1, ..walks() },
+            Plan { led: true, ..walks() },
+            Plan { said: 1, ..walks() },
+            Plan { heard: 1, ..walks() },
             Plan { needs_validation: true, ..walks() },
             Plan { unreachable: true, ..walks() },
             Plan { searching: true, ..walks() },

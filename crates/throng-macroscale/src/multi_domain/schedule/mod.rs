@@ -11,26 +11,30 @@ use crate::multi_domain::plan::deliberation::{Proposal, Snapshot};
 use crate::multi_domain::plan::kept::LiveSearch;
 use crate::multi_domain::schedule::budget::{Frame, TaskRecord};
 use std::mem::take;
+use std::time::Instant;
 use throng_core::memory::Memory;
 use throng_core::parallel;
 use throng_core::world::View;
 
 impl Session<'_> {
-    /// Serves agents until the budget is spent.
+    /// Serves agents until the budget of a step, that began at a time, is spent.
     pub(crate) fn deliberate(
         &mut self,
         view: View<'_>,
-        mut frame: Frame,
+        begin: Instant,
         searches: &mut Memory<LiveSearch>,
         serviced: &mut Vec<TaskRecord>,
     ) {
         serviced.clear();
         let mut waiting = self.requests(view);
         waiting.reverse();
+        let mut frame = Frame::begin(self.params, begin);
         while !waiting.is_empty() && !frame.is_spent() {
             let mut batch = waiting.split_off(waiting.len() - tasks::batch(view, &waiting));
             batch.reverse();
-            let shares = frame.share_out(&batch, self.params);
+            let shares = frame.share_out(&batch, batch.len() + waiting.len(), self.params);
+            // Who would get nothing waits.
+            waiting.extend(batch.drain(shares.len()..).rev());
             let snapshot = Snapshot::new(view, self);
             let kept: Vec<Cached<LiveSearch>> =
                 batch.iter().map(|request| Cached::new(take(searches.get_mut(request.slot)))).collect();
@@ -41,7 +45,10 @@ impl Session<'_> {
             for mut proposal in proposals {
                 *searches.get_mut(proposal.request.slot) = take(&mut proposal.search);
                 frame.spend(proposal.spent);
-                serviced.push(proposal.served);
+                // Nothing is proposed by those who came when time was up.
+                if !proposal.plans.is_empty() {
+                    serviced.push(proposal.served);
+                }
                 if !self.accept(view, &proposal) && frame.may_try_again() {
                     // Another agent of the same batch was first: next round.
                     waiting.push(proposal.request);

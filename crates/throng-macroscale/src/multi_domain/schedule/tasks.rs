@@ -85,11 +85,14 @@ pub(crate) struct PlanRequest {
     pub id: u32,
     pub slot: u32,
     pub event: Event,
+    /// How often in a row there was no plan.
     pub failures: u32,
     /// p = μ · Ω of its most urgent task; the smallest first.
     pub priority: f32,
     /// When it must have a plan, s.
     due: f64,
+    /// Since when it has wanted a plan that it does not have, s; now where it has one.
+    pub since: f64,
     /// What is left of its way, in steps of [`ABREAST`].
     left: f64,
     /// How far ahead it is of others who want to go the same way, m.
@@ -100,14 +103,18 @@ pub(crate) struct PlanRequest {
 pub(crate) const GOOD_ENOUGH: f32 = 1.1;
 /// Time between searches for a better plan, s.
 const REPLAN_INTERVAL: f64 = 1.0;
+/// Multiples of it fall evenly between whole numbers.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// An agent that found no plan waits so long before the next try, s, and each time twice as long.
 const RETRY: f64 = 0.1;
 const MOST_RETRY: f64 = 2.0;
+/// As long it waits where nobody near says anything else meanwhile, s: others may leave more room further ahead.
+const MOST_QUIET: f64 = 4.0;
 /// Whose ways differ by less have as far to go, m: rounding decides nothing.
 const ABREAST: f64 = 0.1;
 /// Plans that are made at a time, on as many threads as there are: not more, because those of one batch do not know of one
 /// another and the later ones may have to be made again. Fixed, so that no result depends on the number of threads.
-const BATCH: usize = 8;
+const BATCH: usize = 16;
 /// Who meets fewer on its way has no use for another.
 pub(crate) const WORTH_A_SEARCH: f64 = 0.5;
 /// An agent that is as near to another without a plan waits for it, m.
@@ -160,6 +167,7 @@ impl Session<'_> {
         }
         let event = match view.agents.status[row] {
             Status::Waiting => None,
+            Status::Walking if plan.led => self.is_done_with_crowd(view, row, plan).then_some(Event::Invalid),
             Status::Walking => {
                 let event = event(self.params, view, row, plan);
                 event.or_else(|| self.is_crowded(view, row, plan).then_some(Event::Crowded))
@@ -167,25 +175,51 @@ impl Session<'_> {
             Status::Arrived if !plan.valid => event(self.params, view, row, plan),
             Status::Arrived => self.makes_room(view, row, plan).then_some(Event::InTheWay),
         }?;
+        if event != Event::InTheWay && !plan.led && self.would_fail_again(view, row, plan) {
+            return None;
+        }
         let due = match event {
             Event::Invalid => view.now,
             Event::Agent => plan.conflict,
             Event::Ending | Event::InTheWay | Event::Crowded | Event::Improve => plan.end(),
         };
+        let since = match event {
+            Event::Invalid | Event::Ending => wanted_since(view, plan),
+            Event::Agent | Event::InTheWay | Event::Crowded | Event::Improve => view.now,
+        };
         let here = wide(view.position(row));
         let ahead = (wide(view.goal(row)) - here).normalize_or_zero().dot(here);
         let left = (left(view, row, plan) / ABREAST).round();
         let (failures, priority) = (plan.failures, event.priority(plan.inflation));
-        Some(PlanRequest { row, id, slot, event, failures, priority, due, left, ahead })
+        Some(PlanRequest { row, id, slot, event, failures, priority, due, since, left, ahead })
     }
 
-    /// Whether more or fewer others will be where an agent wants to go than when it last looked, once in an interval.
+    /// Whether more or fewer others will be where an agent wants to go than when it last looked, once in an interval: a part of all
+    /// agents in every step.
     fn is_crowded(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
-        let intervals = |time: f64| ((time + 1e-9) / REPLAN_INTERVAL).floor();
-        let waited = view.now - plan.served;
+        let intervals =
+            |time: f64| ((time + 1e-9) / REPLAN_INTERVAL + GOLDEN * f64::from(view.agents.id[row])).floor();
         plan.valid
-            && intervals(waited) > intervals(waited - view.tick)
+            && intervals(view.now) > intervals(view.now - view.tick)
             && (Snapshot::new(view, self).met(row, &plan.way) - plan.met).abs() >= WORTH_A_SEARCH
+    }
+
+    /// Whether one who is led by the local model looks for a plan again: where it has room, or was pushed from its way, and now and
+    /// then in any case.
+    fn is_done_with_crowd(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
+        let waited = view.now - plan.served + 1e-9;
+        let same_goal = has_goal(view, row, plan);
+        let is_on_way = || self.next_bend(view, row, plan).is_some();
+        let is_in_knot = || Snapshot::new(view, self).is_in_knot(row);
+        !same_goal || waited >= MOST_QUIET || waited >= REPLAN_INTERVAL && !(is_on_way() && is_in_knot())
+    }
+
+    /// Whether an agent has found no way on, with room made or without, and nobody near says anything else since: in a queue it is
+    /// pointless to plan until those in front move.
+    fn would_fail_again(&self, view: View<'_>, row: usize, plan: &Plan) -> bool {
+        let is_quiet =
+            plan.heard != 0 && has_goal(view, row, plan) && view.now - plan.served < MOST_QUIET - 1e-9;
+        is_quiet && Snapshot::new(view, self).said_around(row) == plan.heard
     }
 
     /// Whether it is time for an agent that has arrived to look for another place.
@@ -211,18 +245,38 @@ pub(crate) fn batch(view: View<'_>, waiting: &[PlanRequest]) -> usize {
 /// What is left of an agent's way, m.
 pub(crate) fn left(view: View<'_>, row: usize, plan: &Plan) -> f64 {
     let from = wide(view.position(row));
-    let first = plan.way.first().map_or(from.distance(wide(view.goal(row))), |bend| bend.distance(from));
-    first + length(&plan.way)
+    let ahead = plan.bends_ahead(from);
+    let first = ahead.first().map_or(from.distance(wide(view.goal(row))), |bend| bend.distance(from));
+    first + length(ahead)
+}
+
+/// As long an agent waits at least that has found no plan before it looks for one again, s.
+fn pause(plan: &Plan) -> f64 {
+    match plan.failures {
+        0 => 0.0,
+        _ if plan.searching => 0.0,
+        failures => (RETRY * f64::from(1 << failures.min(8))).min(MOST_RETRY),
+    }
+}
+
+/// Since when an agent has wanted a plan that it does not have, s: it stands where it is, or at the end of its path.
+fn wanted_since(view: View<'_>, plan: &Plan) -> f64 {
+    let (stands_since, least) = match plan.path.first() {
+        Some(_) if plan.valid => (plan.end(), REPLAN_INTERVAL),
+        Some(first) => (first.0, 0.0),
+        None => (view.now, 0.0),
+    };
+    let pause = if plan.heard == 0 { pause(plan).max(least) } else { MOST_QUIET };
+    stands_since.max(plan.served + pause).min(view.now)
 }
 
 /// What puts an agent's tasks to work now, if anything does.
 fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Option<Event> {
     let waited = view.now - plan.served;
-    let patience = (RETRY * f64::from(1 << plan.failures.min(8))).min(MOST_RETRY) - 1e-9;
-    if plan.failures > 0 && !plan.searching && waited < patience {
+    if waited < pause(plan) - 1e-9 {
         return None;
     }
-    if !plan.valid || plan.goal != wide(view.goal(row)) && !has_area(view, row) {
+    if !plan.valid || !has_goal(view, row, plan) {
         return Some(Event::Invalid);
     }
     if plan.conflict < f64::INFINITY {
@@ -241,6 +295,11 @@ fn event(params: &MultiDomain, view: View<'_>, row: usize, plan: &Plan) -> Optio
     }
     let may_improve = plan.improvable && waited >= REPLAN_INTERVAL - 1e-9 && plan.end() > view.now;
     may_improve.then_some(Event::Improve)
+}
+
+/// Whether a plan is for an agent's goal.
+fn has_goal(view: View<'_>, row: usize, plan: &Plan) -> bool {
+    plan.goal == wide(view.goal(row)) || has_area(view, row)
 }
 
 /// Whether a row's goal is an area: its nearest place changes as one walks.
