@@ -6,7 +6,7 @@ use crate::multi_domain::plan::{Plan, Plans};
 use crate::multi_domain::{MultiDomain, wide};
 use throng_core::world::View;
 
-/// No domain has longer units of time, s.
+/// As long as the unit of time of most domains, s; with longer ones it takes longer to look further back.
 const EARLIER: f64 = 1.0;
 
 /// The published paths of all bodies. Movers come first, then agents by slot.

@@ -4,6 +4,7 @@ use super::lookup::{Cells, Lookup};
 use super::{Link, MeshError};
 use glam::DVec2;
 use std::ops::Range;
+use throng_core::parallel;
 
 /// Free space as convex polygons that share sides.
 ///
@@ -91,20 +92,25 @@ impl Mesh {
 
     pub(super) fn join(loops: Loops, lookup: Lookup) -> Mesh {
         let Loops { origin, vertex, first, from, around } = loops;
-        let (mut polygon, mut next) = (vec![0; from.len()], vec![0; from.len()]);
-        for (index, pair) in first.windows(2).enumerate() {
-            for side in pair[0]..pair[1] {
-                polygon[side as usize] = index as u32;
-                next[side as usize] = if side + 1 == pair[1] { pair[0] } else { side + 1 };
-            }
-        }
         let inner = first.len().saturating_sub(1 + around);
         let inner_sides = &from[..first.get(inner).map_or(0, |&side| side as usize)];
-        let extent = inner_sides.iter().map(|&v| vertex[v as usize].abs().max_element()).fold(0.0, f64::max);
+        let (mut polygon, mut next, mut extent) = (vec![0; from.len()], vec![0; from.len()], 0.0f64);
+        let mut number = || {
+            for (index, pair) in first.windows(2).enumerate() {
+                polygon[pair[0] as usize..pair[1] as usize].fill(index as u32);
+                for side in pair[0]..pair[1] {
+                    next[side as usize] = if side + 1 == pair[1] { pair[0] } else { side + 1 };
+                }
+            }
+        };
+        let mut measure = || {
+            extent = inner_sides.iter().map(|&v| vertex[v as usize].abs().max_element()).fold(0.0, f64::max)
+        };
+        // Edits pay for all of this every time, so threads share it.
+        parallel::join(&mut number, &mut measure);
         let mut mesh = Mesh {
             origin,
             twin: twins(&from, &next, vertex.len()),
-            bends: vec![false; vertex.len()],
             vertex,
             first,
             from,
@@ -115,8 +121,10 @@ impl Mesh {
             least_cost: 1.0,
             ..Mesh::default()
         };
-        mesh.find_bends();
-        mesh.find_islands();
+        let (mut bends, mut islands) = (Vec::new(), (Vec::new(), Vec::new()));
+        parallel::join(&mut || bends = mesh.find_bends(), &mut || islands = mesh.find_islands());
+        mesh.bends = bends;
+        (mesh.island, mesh.dead_end) = islands;
         mesh
     }
 
@@ -273,11 +281,12 @@ impl Mesh {
         self.area(polygon) > 0.0 && self.sides(polygon).all(corner)
     }
 
-    fn find_bends(&mut self) {
+    fn find_bends(&self) -> Vec<bool> {
+        let mut bends = vec![false; self.vertex.len()];
         for side in (0..self.from.len()).filter(|&side| self.twin[side] == NONE) {
-            let vertex = self.from[side] as usize;
-            self.bends[vertex] |= self.leaves_more_than_half_a_turn(side as u32);
+            bends[self.from[side] as usize] |= self.leaves_more_than_half_a_turn(side as u32);
         }
+        bends
     }
 
     /// From a wall counter-clockwise around its first vertex to the next wall.
@@ -303,13 +312,14 @@ impl Mesh {
         if side as usize == sides.start { sides.end as u32 - 1 } else { side - 1 }
     }
 
-    fn find_islands(&mut self) {
-        self.island = vec![NONE; self.polygons()];
-        self.dead_end = vec![false; self.polygons()];
+    /// For each polygon the first one that it is connected to, and whether only one way leads out of it.
+    fn find_islands(&self) -> (Vec<u32>, Vec<bool>) {
+        let mut island = vec![NONE; self.polygons()];
+        let mut dead_end = vec![false; self.polygons()];
         let mut open = Vec::new();
         for begin in 0..self.polygons() {
-            if self.island[begin] == NONE {
-                self.island[begin] = begin as u32;
+            if island[begin] == NONE {
+                island[begin] = begin as u32;
                 open.push(begin);
             }
             while let Some(polygon) = open.pop() {
@@ -317,16 +327,20 @@ impl Mesh {
                 for side in self.sides(polygon).filter(|&side| self.twin[side] != NONE) {
                     ways += 1;
                     let other = self.polygon[self.twin[side] as usize] as usize;
-                    if self.island[other] == NONE {
-                        self.island[other] = begin as u32;
+                    if island[other] == NONE {
+                        island[other] = begin as u32;
                         open.push(other);
                     }
                 }
-                self.dead_end[polygon] = ways <= 1;
+                dead_end[polygon] = ways <= 1;
             }
         }
+        (island, dead_end)
     }
 }
+
+/// Sides that a thread finds the twins of in one go.
+const SIDES_AT_A_TIME: usize = 8192;
 
 /// For every side the one that runs the other way. A counting sort by vertex instead of a hash of pairs: it is several
 /// times faster, and edits pay for it every time.
@@ -337,16 +351,16 @@ fn twins(from: &[u32], next: &[u32], vertices: usize) -> Vec<u32> {
         first[vertex + 1] += first[vertex];
     }
     let mut place = first.clone();
-    let mut leaving = vec![0u32; from.len()];
-    for (side, &vertex) in from.iter().enumerate() {
-        leaving[place[vertex as usize] as usize] = side as u32;
+    // Sides by where they begin, each with where it ends.
+    let mut leaving = vec![(0u32, 0u32); from.len()];
+    for (side, (&vertex, &next)) in from.iter().zip(next).enumerate() {
+        leaving[place[vertex as usize] as usize] = (side as u32, from[next as usize]);
         place[vertex as usize] += 1;
     }
-    let to = |side: u32| from[next[side as usize] as usize];
-    let twin = |side: u32| {
-        let end = to(side) as usize;
+    let twin = |side: usize| {
+        let (begin, end) = (from[side], from[next[side] as usize] as usize);
         let list = &leaving[first[end] as usize..first[end + 1] as usize];
-        list.iter().copied().find(|&other| to(other) == from[side as usize]).unwrap_or(NONE)
+        list.iter().find(|(_, to)| *to == begin).map_or(NONE, |(other, _)| *other)
     };
-    (0..from.len() as u32).map(twin).collect()
+    parallel::map(SIDES_AT_A_TIME, from.len(), &twin)
 }

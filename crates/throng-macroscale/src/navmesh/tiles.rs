@@ -19,8 +19,8 @@ const SAME: i64 = 8;
 /// How far what surrounds an open map reaches, m: further than a position's `f32` makes sense.
 pub(super) const FAR: f64 = 1e7;
 
-/// Tiles that are made in one go: to wake another thread for the few of an edit takes longer than to make them.
-const TOGETHER: usize = 8;
+/// Tiles that a thread makes in one go: one takes several times as long as to wake another thread.
+const TOGETHER: usize = 1;
 
 /// A map in tiles.
 #[derive(Clone, Debug)]
