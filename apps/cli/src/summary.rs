@@ -128,10 +128,11 @@ fn overlaps(report: &Report) -> String {
 
 fn took(report: &Report) -> String {
     let threads = count(report.threads, "thread");
-    let (step, p99) = (duration(report.step_us_mean / 1e6), duration(report.step_us_p99 / 1e6));
+    let [step, p99, longest] =
+        [report.step_us_mean, report.step_us_p99, report.step_us_max].map(|us| duration(us / 1e6));
     let rate = report.agent_steps_per_s / 1e6;
     let wall = duration(report.wall_s);
     format!(
-        "{wall} on {threads}: {step} a step (99 in 100 under {p99}), {rate:.1} million agent steps a second"
+        "{wall} on {threads}: {step} a step (99 in 100 under {p99}, the longest {longest}), {rate:.1} million agent steps a second"
     )
 }

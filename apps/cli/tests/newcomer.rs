@@ -49,6 +49,7 @@ fn the_report_has_the_promised_keys() {
         "wall_s",
         "step_us_mean",
         "step_us_p99",
+        "step_us_max",
         "agent_steps_per_s",
         "stage_us",
         "peak_rss_mb",

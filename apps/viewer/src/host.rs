@@ -1,7 +1,7 @@
 //! The one thread that owns what is shown: it takes orders, lets time go on, and publishes frames.
 //!
 //! Frames and scenes are published to all pages: only the latest counts, so a page that is slow misses some and holds
-//! nothing up. Where no page is open, nothing is packed.
+//! nothing up. Where no page is open, time stands still and nothing is done.
 
 use crate::Source;
 use crate::control::Order;
@@ -88,7 +88,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Opens the first of the sources; it begins to play when a page is open.
+    /// Opens the first of the sources; it plays while a page is open.
     pub fn new(sources: Vec<Source>, channels: Channels) -> Host {
         let now = Instant::now();
         let first = sources.first().map(Source::name).unwrap_or_default();
@@ -143,7 +143,10 @@ impl Host {
     /// How long there is nothing to do.
     fn pause(&self) -> Duration {
         const IDLE: Duration = Duration::from_millis(100);
-        if !self.playing || !self.watched() && self.time() == 0.0 {
+        if !self.watched() {
+            return IDLE;
+        }
+        if !self.playing {
             let until_frame = self.next_frame.saturating_duration_since(Instant::now());
             return if self.stale { until_frame } else { IDLE };
         }
@@ -178,8 +181,8 @@ impl Host {
 
     /// One step at most, so that orders never wait for more.
     fn go_on(&mut self) {
-        // A run whose beginning no page has seen has not begun.
-        if !self.playing || !self.watched() && self.time() == 0.0 {
+        // What nobody sees stands still.
+        if !self.playing || !self.watched() {
             self.since = (Instant::now(), self.time());
             return;
         }

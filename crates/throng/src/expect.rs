@@ -54,6 +54,7 @@ const FIGURES: &[Figure<Report>] = &[
     at_most("wall_s", |report| Some(report.wall_s)),
     at_most("step_us_mean", |report| Some(report.step_us_mean)),
     at_most("step_us_p99", |report| Some(report.step_us_p99)),
+    at_most("step_us_max", |report| Some(report.step_us_max)),
     at_least("agent_steps_per_s", |report| Some(report.agent_steps_per_s)),
     at_most("peak_rss_mb", |report| Some(report.peak_rss_mb)),
 ];

@@ -57,6 +57,8 @@ pub struct Report {
     pub step_us_mean: f64,
     /// The time that 99 of 100 steps stayed under, µs.
     pub step_us_p99: f64,
+    /// The time of the longest step, µs.
+    pub step_us_max: f64,
     /// Agents moved per second of stepping.
     pub agent_steps_per_s: f64,
     /// Time of each stage per step, µs.
@@ -100,6 +102,7 @@ impl Report {
             wall_s: wall.as_secs_f64(),
             step_us_mean: per_step(timings.sum()),
             step_us_p99: timings.percentile_us(0.99),
+            step_us_max: timings.longest.as_secs_f64() * 1e6,
             agent_steps_per_s: timings.agent_steps as f64 / timings.sum().as_secs_f64().max(1e-9),
             stage_us: timings.total.named().map(|(name, time)| (name, per_step(time))).into(),
             peak_rss_mb: peak_rss_mb(),

@@ -43,6 +43,8 @@ pub struct Timings {
     pub steps: u64,
     /// Agents moved, summed over steps.
     pub agent_steps: u64,
+    /// The longest step.
+    pub longest: Duration,
     /// How many steps took at most 2^(i/8) microseconds and more than the bucket before: enough for percentiles,
     /// and no memory that grows.
     buckets: Vec<u64>,
@@ -95,7 +97,9 @@ impl Clock {
     /// The last lap, and the whole step.
     pub(crate) fn finish(mut self, timings: &mut Timings, agents: usize) {
         self.lap(timings, |times| &mut times.commit);
-        let us = (self.last - self.begin).as_secs_f64() * 1e6;
+        let step = self.last - self.begin;
+        timings.longest = timings.longest.max(step);
+        let us = step.as_secs_f64() * 1e6;
         let bucket = (us.max(1.0).log2() * 8.0).ceil() as usize;
         timings.buckets.resize(BUCKETS, 0);
         timings.buckets[bucket.min(BUCKETS - 1)] += 1;
