@@ -463,3 +463,22 @@ fn shown(source: &Source) -> Result<Show, String> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_stands_still_where_no_page_looks() {
+        let channels = Channels::default();
+        let mut host = Host::new(vec![Source::Builtin("crossing")], channels.clone());
+        host.speed = f64::INFINITY;
+        let page = channels.frames.subscribe();
+        host.go_on();
+        let seen = host.time();
+        assert!(seen > 0.0 && host.pause() == Duration::ZERO);
+        drop(page);
+        host.go_on();
+        assert!(host.time() == seen && host.pause() > Duration::ZERO);
+    }
+}

@@ -311,16 +311,23 @@ impl<'a> Navigator<'a> {
     /// Where every agent will be: on its route, or where it is as long as it has none.
     fn forecast(&self, view: View<'_>, map: &FreeSpace) -> Forecast {
         let Some(mesh) = map.mesh() else { return Forecast::default() };
-        let agents = (0..view.agents.len()).map(|row| (view.agents.id[row], self.published(view, row)));
-        // Scripted bodies have no ids; no agent has one of these.
-        let movers = view.movers.iter().zip((0..u32::MAX).rev()).map(|(mover, number)| {
-            let (begin, at) = (f64::from(view.time), mover.position.as_dvec2());
+        let agents = view.agents.len();
+        let mover = |index: usize| {
+            let (mover, begin) = (&view.movers[index], f64::from(view.time));
+            let at = mover.position.as_dvec2();
             let then = at + mover.velocity.as_dvec2() * GOES_ON;
-            let path = vec![(begin, at), (begin + GOES_ON, then)];
-            (number, Trajectory { radius: mover.radius.into(), path, stays: true })
-        });
-        let bodies: Vec<(u32, Trajectory)> = agents.chain(movers).collect();
-        Forecast::new(mesh, bodies.iter().map(|(id, path)| (*id, path)), view.time.into())
+            Trajectory {
+                radius: mover.radius.into(),
+                path: vec![(begin, at), (begin + GOES_ON, then)],
+                stays: true,
+            }
+        };
+        let said = |body: usize| match body.checked_sub(agents) {
+            None => (view.agents.id[body], self.published(view, body)),
+            // Scripted bodies have no ids; no agent has one of these.
+            Some(index) => (u32::MAX - 1 - index as u32, mover(index)),
+        };
+        Forecast::new(mesh, agents + view.movers.len(), said, view.time.into())
     }
 
     /// What a row has said of where it will be, at the speed that it likes.
@@ -350,7 +357,7 @@ impl<'a> Navigator<'a> {
             speed: f64::from(view.agents.preferred_speed[row]).max(SLOWEST),
             own: Some(view.agents.id[row]),
         };
-        let mut density = ahead.forecast.density(mesh, traveller);
+        let mut density = ahead.forecast.for_traveller(traveller);
         ahead.closed.iter().for_each(|closure| density.close(mesh, closure.at));
         let weight = self.params.of(view, row).density_weight;
         let domain = Domain::new(mesh, &density, weight.into(), [from, entry])?;
