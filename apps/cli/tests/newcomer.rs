@@ -33,7 +33,7 @@ fn a_run_prints_a_plain_summary() {
 
 #[test]
 fn the_report_has_the_promised_keys() {
-    const KEYS: [&str; 19] = [
+    const KEYS: [&str; 20] = [
         "scenario",
         "seed",
         "threads",

@@ -321,6 +321,33 @@ fn weights_mean_what_they_say() {
 }
 
 /// In doors those who come out and those who follow them must not press upon one another.
+/// A row of people across the way, seen from afar or not.
+fn aside_before_a_row(scope: f32) -> [f64; 2] {
+    let row: Vec<String> = (-3..=3).map(|i| format!("[16, {:.2}]", 0.05 + 0.6 * f64::from(i))).collect();
+    let mut simulation = simulate(&format!(
+        "[params.hybrid]\nscope = {scope:?}\nneighbor_distance = 14\n\
+         [[agents]]\nname = \"stands\"\nplace = {{ points = [{row}] }}\ngoal = {{ offset = [0, 0] }}\n\
+         [[agents]]\nname = \"walks\"\nplace = {{ points = [[0, 0]] }}\ngoal = {{ point = [32, 0] }}\n",
+        row = row.join(", ")
+    ));
+    let (mut early, mut late) = (0.0f64, 0.0f64);
+    while !simulation.is_done() {
+        simulation.step();
+        let at = simulation.frame().position(7);
+        let aside = at.y.abs();
+        if at.x < 9.0 { early = early.max(aside) } else { late = late.max(aside) }
+    }
+    assert_eq!(simulation.arrived(), simulation.agents());
+    [early, late]
+}
+
+#[test]
+fn a_field_whose_scope_follows_the_free_space_turns_sooner() {
+    let ([near, past], [far, around]) = (aside_before_a_row(1.0), aside_before_a_row(3.0));
+    assert!(near < 0.1 && past > 1.5, "{near} m aside before it sees the row, {past} m beside it");
+    assert!(far > 0.5 && around > 1.5, "{far} m aside before others would see the row, {around} m beside it");
+}
+
 #[test]
 fn everybody_gets_out_of_the_rooms() {
     for seed in 1..=6 {

@@ -50,6 +50,8 @@ throng_core::params! {
     pub struct Hybrid("hybrid") {
         /// Side of a cell of the perception field, which has 16 a side.
         cell: f32 = 0.5, "m", Limit::from(0.05).up_to(100.0);
+        /// How many times its size the field grows at most where there is room: it reaches twice as far as the space around is free, by larger cells, so that it costs the same. 1: it does not. Others must be within `neighbor_distance` to be perceived.
+        scope: f32 = 1.0, "", Limit::from(1.0).up_to(16.0);
         /// Weight of a path's length (α).
         length: Draw = Draw::Fixed(1.0), "1/m", Limit::from(0.0).up_to(1000.0);
         /// Weight of the time that it takes (β).
@@ -175,13 +177,31 @@ impl Hybrid {
     ) -> Weights {
         let weights = self.weights(scene, ego.row);
         let speed = preferred.length();
-        around.perception.begin(self.cell, preferred / speed, weights.cost_of_a_metre(speed));
+        around.perception.begin(
+            self.side_of_a_cell(ego, around),
+            preferred / speed,
+            weights.cost_of_a_metre(speed),
+        );
         let (cohorts, rows) = (&scene.view.agents.cohort, &around.others.row);
         let together = scene.view.cohorts[cohorts[ego.row] as usize].together;
         let is_mate = |row: u32| together && cohorts.get(row as usize) == Some(&cohorts[ego.row]);
         let counts = |i: usize| if is_mate(rows[i]) { MATE } else { 1.0 };
         around.perception.add_others(simd, &around.others, counts, (self.look, self.steps));
         weights
+    }
+
+    /// The paper's future work: the field's range follows the free space around, and the number of its cells is the budget.
+    #[inline(always)]
+    fn side_of_a_cell(&self, ego: &Ego, around: &Around) -> f32 {
+        if self.scope <= 1.0 {
+            return self.cell;
+        }
+        let others = &around.others;
+        let bodies = (0..others.len).map(|i| others.towards(i).length() - others.reach[i]);
+        let walls = around.walls.iter().map(|wall| wall.closest(ego.position).distance(ego.position));
+        let free = bodies.chain(walls).fold(f32::INFINITY, f32::min);
+        let reach = self.cell * (SIDE / 2) as f32;
+        self.cell * (2.0 * free / reach).clamp(1.0, self.scope)
     }
 
     /// Finds what is left of the way from where the agent stands, or from everywhere in the field. Not inlined: it is long,
@@ -213,7 +233,8 @@ impl Hybrid {
 
     /// Whether a wall crosses the straight way to the next stop within the field: not all who plan routes mind walls.
     fn is_walled(&self, scene: Scene<'_>, ego: &Ego, around: &Around, ahead: Vec2) -> bool {
-        let distance = scene.intents.aim[ego.row].distance(ego.position).min(self.cell * (SIDE / 2) as f32);
+        let reach = around.perception.cell * (SIDE / 2) as f32;
+        let distance = scene.intents.aim[ego.row].distance(ego.position).min(reach);
         let end = ego.position + ahead * distance;
         around.walls.iter().any(|wall| wall.blocks(ego.position, end))
     }
