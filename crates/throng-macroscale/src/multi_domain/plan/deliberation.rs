@@ -347,6 +347,7 @@ impl<'a> Snapshot<'a> {
             let found = found.filter(|found| !improves || found.inflation < old.inflation);
             let found = found.or_else(|| self.crossing(ego, &way, ending, others, meter));
             let found = found.or_else(|| self.reach_waypoint(ego, &line, ending, others, improves, meter));
+            // Who has had no way on for a while looks closer: there are gaps between cells, and bays on the way to no waypoint.
             let begins_anew = is_held_up || !self.keeps_searches(ego, ending);
             let found = found.or_else(|| {
                 begins_anew.then(|| self.search(ego, &line, ending, inflation, others, meter))?
