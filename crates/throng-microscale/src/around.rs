@@ -7,7 +7,9 @@ use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::few::Few;
 use throng_core::handover::Near;
-use throng_core::space::{Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Period, Query, Wall, nearest};
+use throng_core::space::{
+    Batch, Candidates, Columns, LANES, MAX_NEIGHBORS, Nearest, Period, Query, Wall, nearest,
+};
 use throng_core::world::{MoverState, View};
 
 /// The most scripted bodies that one agent looks at, nearest surfaces first.
@@ -58,7 +60,33 @@ impl Reach {
         let seen = move |wall: &&Wall| wall.closest(from).distance_squared(from) < range * range;
         view.walls.near(from).filter(seen)
     }
+
+    /// Whether a row sees any that faces it.
+    pub(crate) fn sees_walls(&self, view: View<'_>, row: usize) -> bool {
+        let position = view.position(row);
+        let (range, agents) = (self.time_horizon_obstacles, view.agents);
+        let range = range * agents.max_speed[row] + agents.radius[row];
+        let seen = |wall: &Wall| {
+            wall.closest(position).distance_squared(position) < range * range && wall.faces(position)
+        };
+        view.walls.near(position).any(seen)
+    }
 }
+
+/// The part of an avoidance that one takes on, of what it and the other weigh in.
+#[inline(always)]
+pub(crate) fn shares<S: Simd>(simd: S, mine: f32x16<S>, theirs: f32x16<S>) -> f32x16<S> {
+    let none = f32x16::splat(simd, 0.0);
+    // All alike is the rule, and saves the division.
+    if theirs.simd_eq(mine).all_true() {
+        return mine.simd_gt(none).select(f32x16::splat(simd, 0.5), none);
+    }
+    let total = mine + theirs;
+    total.simd_gt(none).select(mine / total, none)
+}
+
+/// Who was found for several at once, and which lane is the agent's who looks.
+pub(crate) type Found<'a> = (&'a Batch, usize);
 
 /// What of the agent who looks matters only in comparison with others.
 #[derive(Clone, Copy)]
@@ -103,15 +131,9 @@ impl Others {
         them: &Columns<S>,
     ) {
         let splat = |value: f32| f32x16::splat(simd, value);
-        let (one, none) = (splat(1.0), splat(0.0));
+        let one = splat(1.0);
         let (mine, theirs) = (splat(me.responsibility), them.responsibility);
-        // All alike is the rule, and saves the division.
-        let share = if theirs.simd_eq(mine).all_true() {
-            mine.simd_gt(none).select(splat(0.5), none)
-        } else {
-            let total = mine + theirs;
-            total.simd_gt(none).select(mine / total, none)
-        };
+        let share = shares(simd, mine, theirs);
         let part = them.id.simd_gt(u32x16::splat(simd, me.id)).select(one, -one);
         let columns = [
             (&mut self.dx, them.x - splat(ego.position.x)),
@@ -227,9 +249,16 @@ impl Default for Around {
 const _: () = assert!(MAX_OTHERS.is_multiple_of(LANES) && MAX_OTHERS <= throng_core::geom::MOST_CONES);
 
 impl Around {
-    /// Looks around from a row.
+    /// Looks around from a row, which may be one of those that have found together who is near.
     #[inline(always)]
-    pub fn sense<S: Simd>(&mut self, simd: S, scene: Scene<'_>, row: usize, reach: &Reach) -> Ego {
+    pub fn sense<S: Simd>(
+        &mut self,
+        simd: S,
+        scene: Scene<'_>,
+        row: usize,
+        reach: &Reach,
+        found: Option<Found<'_>>,
+    ) -> Ego {
         let Scene { view, intents, .. } = scene;
         let agents = view.agents;
         let ego = Ego {
@@ -242,7 +271,14 @@ impl Around {
             dt: view.dt,
         };
         self.find_walls(view, &ego, reach);
-        self.find_agents(simd, scene, &ego, reach);
+        match found {
+            Some((batch, lane)) => self.nearest.take(view.cells, row, batch.rows(lane)),
+            None => {
+                let query = Query { row, range: reach.neighbor_distance, most: reach.max_neighbors };
+                nearest(simd, view.cells, &agents.id, query, &mut self.candidates, &mut self.nearest);
+            }
+        }
+        self.see_agents(simd, view, &ego);
         self.find_movers(view, &ego, reach);
         ego
     }
@@ -274,10 +310,8 @@ impl Around {
     }
 
     #[inline(always)]
-    fn find_agents<S: Simd>(&mut self, simd: S, scene: Scene<'_>, ego: &Ego, reach: &Reach) {
-        let (view, agents) = (scene.view, scene.view.agents);
-        let query = Query { row: ego.row, range: reach.neighbor_distance, most: reach.max_neighbors };
-        nearest(simd, view.cells, &agents.id, query, &mut self.candidates, &mut self.nearest);
+    fn see_agents<S: Simd>(&mut self, simd: S, view: View<'_>, ego: &Ego) {
+        let agents = view.agents;
         let (bodies, others, period) = (view.cells.bodies(), &mut self.others, view.cells.period());
         let me = Me { id: agents.id[ego.row], responsibility: agents.responsibility[ego.row] };
         others.len = self.nearest.rows().len();

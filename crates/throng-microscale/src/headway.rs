@@ -18,12 +18,13 @@
 
 use crate::around::{Around, Ego, MAX_OTHERS};
 use crate::stage::Scene;
-use fearless_simd::{Simd, f32x16, prelude::*};
+use crate::together::{Ranks, Together};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 use throng_core::geom::{left, unit_or};
 use throng_core::memory::{Change, Remembered, mix};
-use throng_core::space::{LANES, Wall, lanes_below};
+use throng_core::space::{LANES, Lane, Wall, lanes_below};
 use throng_core::world::Status;
 
 throng_core::params! {
@@ -246,23 +247,18 @@ impl Headway {
     }
 
     /// The bodies that may be in the way of a velocity within the time gap as they go now, by bits; [`Other::gap`] tells which are.
-    /// Without a root, and in units of the speed: every agent asks in every step.
     #[inline(always)]
     fn closed<S: Simd>(&self, simd: S, around: &Around, velocity: Vec2) -> u128 {
         let others = &around.others;
         let splat = |value: f32| f32x16::splat(simd, value);
-        let speed = velocity.length();
-        let (x, y, none, speed) = (splat(velocity.x), splat(velocity.y), splat(0.0), splat(speed));
-        let (time, breadth) = (splat(self.time_gap), splat(self.breadth));
+        let (x, y, speed) = (splat(velocity.x), splat(velocity.y), splat(velocity.length()));
+        let ways =
+            Ways { x, y, speed, time: splat(self.time_gap), breadth: splat(self.breadth), none: splat(0.0) };
         let mut bits = 0;
         for block in (0..others.len).step_by(LANES) {
             let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
-            let (dx, dy, vx, vy) = (load(&others.dx), load(&others.dy), load(&others.vx), load(&others.vy));
-            let (ahead, aside, crosses) = (dx * x + dy * y, dy * x - dx * y, vy * x - vx * y);
-            let reach = load(&others.reach) * speed;
-            let closed = ahead.simd_gt(none)
-                & (ahead - reach).simd_lt(speed * speed * time)
-                & (aside.abs() - crosses.abs() * time).simd_lt(reach * breadth);
+            let columns = [&others.dx, &others.dy, &others.vx, &others.vy, &others.reach];
+            let closed = ways.closes(columns.map(|column| load(column)));
             bits |= u128::from(closed.to_bitmask() & lanes_below(others.len - block)) << block;
         }
         bits
@@ -440,6 +436,116 @@ impl Headway {
             narrow: 1.0 / (SHOULDER + (self.breadth - SHOULDER) * alike),
             alike,
         }
+    }
+}
+
+/// What agents want that choose together and whom nothing has held up, a lane an agent.
+pub(crate) struct Wants<S: Simd> {
+    along: [f32x16<S>; 2],
+    speed: f32x16<S>,
+    /// What each will remember to have lost.
+    waited: f32x16<S>,
+    /// By bits: the lanes that want to move.
+    moving: u64,
+}
+
+/// Sixteen agents at once, among others and no walls: each lane does what one agent does above, and has the same bits.
+impl Headway {
+    /// Whether an agent has only to see whether it is held up from now on.
+    #[inline(always)]
+    pub(crate) fn is_free(&self, scene: Scene<'_>, row: usize, before: HeldUp) -> bool {
+        let walks = || scene.view.agents.status[row] == Status::Walking;
+        !self.on || walks() && before.queued() <= 0.0 && before.opposed <= 0.0
+    }
+
+    /// What agents want, as [`Headway::want`].
+    #[inline(always)]
+    pub(crate) fn want_together<S: Simd>(
+        &self,
+        simd: S,
+        together: &Together,
+        before: &Lane<f32>,
+    ) -> Wants<S> {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let load = |lane: &Lane<f32>| f32x16::from_slice(simd, lane);
+        let (one, none) = (splat(1.0), splat(0.0));
+        let ([x, y], [vx, vy]) =
+            (together.preferred.each_ref().map(load), together.velocity.each_ref().map(load));
+        let length = (x * x + y * y).sqrt();
+        let (along, speed) = ([x / length, y / length], length.min(load(&together.max_speed)));
+        let lag = (one - (vx * along[0] + vy * along[1]) / speed).min(one);
+        let lag = lag * (splat(2.0) * lag / splat(TOLERANCE) - one).max(none).min(one);
+        let before = load(before);
+        let next = before + (lag - before) * splat((together.dt / self.trust).min(1.0));
+        let forgets = next.simd_lt(before) & next.simd_lt(splat(FORGOTTEN));
+        let moving = speed.simd_gt(splat(1e-3)).to_bitmask();
+        Wants { along, speed, waited: forgets.select(none, next), moving }
+    }
+
+    /// By bits, the lanes in which a model's choice stands, as in [`Headway::weigh`]. Writes what they remember.
+    #[inline(always)]
+    pub(crate) fn agree_together<S: Simd>(
+        &self,
+        simd: S,
+        together: &Together,
+        wants: &Wants<S>,
+        waited: &mut Lane<f32>,
+    ) -> u64 {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let load = |lane: &Lane<f32>| f32x16::from_slice(simd, lane);
+        let (one, none) = (splat(1.0), splat(0.0));
+        let (chosen, along) = (together.chosen.each_ref().map(load), wants.along);
+        let made = splat(2.0) * (chosen[0] * along[0] + chosen[1] * along[1]) / wants.speed;
+        let lost = (one - made).min(one);
+        let part = lost.max(none);
+        let way = [0, 1].map(|axis: usize| chosen[axis] + (along[axis] * wants.speed - chosen[axis]) * part);
+        let trust = (splat(2.0) * (one - wants.waited)).min(one);
+        let doubted = (lost * (one - trust)).simd_gt(none);
+        let closed = self.closed_together(simd, together, way);
+        wants.waited.store_slice(waited);
+        wants.moving & !(closed | doubted.to_bitmask())
+    }
+
+    /// By bits, the lanes whose way any body closes, as in [`Headway::closed`].
+    #[inline(always)]
+    fn closed_together<S: Simd>(&self, simd: S, together: &Together, [x, y]: [f32x16<S>; 2]) -> u64 {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let (time, breadth, none) = (splat(self.time_gap), splat(self.breadth), splat(0.0));
+        let speed = (x * x + y * y).sqrt();
+        let mut closed = 0;
+        for rank in 0..together.deepest {
+            let ways = Ways { x, y, speed, time, breadth, none };
+            let load = |ranks: &Ranks| f32x16::from_slice(simd, &ranks[rank]);
+            let ([dx, dy], [vx, vy]) =
+                (together.towards.each_ref().map(load), together.other_velocity.each_ref().map(load));
+            closed |= (ways.closes([dx, dy, vx, vy, load(&together.reach)]) & together.see(simd, rank))
+                .to_bitmask();
+        }
+        closed
+    }
+}
+
+/// Velocities that others may close, a lane a pair.
+struct Ways<S: Simd> {
+    x: f32x16<S>,
+    y: f32x16<S>,
+    speed: f32x16<S>,
+    time: f32x16<S>,
+    breadth: f32x16<S>,
+    none: f32x16<S>,
+}
+
+impl<S: Simd> Ways<S> {
+    /// Whether others close them: from towards them, their velocities and the sums of radii. Without a root, and in units of the
+    /// speed: every agent asks in every step.
+    #[inline(always)]
+    fn closes(&self, [dx, dy, vx, vy, reach]: [f32x16<S>; 5]) -> mask32x16<S> {
+        let (x, y) = (self.x, self.y);
+        let (ahead, aside, crosses) = (dx * x + dy * y, dy * x - dx * y, vy * x - vx * y);
+        let reach = reach * self.speed;
+        ahead.simd_gt(self.none)
+            & (ahead - reach).simd_lt(self.speed * self.speed * self.time)
+            & (aside.abs() - crosses.abs() * self.time).simd_lt(reach * self.breadth)
     }
 }
 

@@ -5,10 +5,12 @@ mod headway;
 mod models;
 mod repulsion;
 mod stage;
+mod together;
 mod velocity_obstacle;
 
 pub use around::{Around, Ego, Others, Reach};
 pub use headway::{Headway, HeldUp};
 pub use models::*;
 pub use stage::{Local, LocalModel, LocalModels, Microscale, Rows, Scene, Seen, Users};
+pub use together::Together;
 pub use velocity_obstacle::Planes;

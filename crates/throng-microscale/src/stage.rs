@@ -1,7 +1,8 @@
 //! The stage around a local model: who looks where, in parallel, and what can be told of it afterwards.
 
-use crate::around::{Around, Ego, Reach};
+use crate::around::{Around, Ego, Found, Reach};
 use crate::headway::{Ask, Headway, HeldUp, Want};
+use crate::together::Together;
 use fearless_simd::{Level, Simd};
 use glam::Vec2;
 use std::cell::RefCell;
@@ -12,11 +13,18 @@ use throng_core::handover::{Commands, Intents, Mates, Near};
 use throng_core::memory::Memory;
 use throng_core::parallel::for_chunks;
 use throng_core::params::Params;
+use throng_core::space::{LANES, lanes_below};
 use throng_core::world::View;
 
 thread_local! {
     /// Scratch memory, a few kilobytes: to clear it for every task would take as long as some agents' choices.
-    static AROUND: RefCell<Box<Around>> = RefCell::default();
+    static SCRATCH: RefCell<Box<Scratch>> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Scratch {
+    around: Around,
+    together: Together,
 }
 
 /// A local model: how far it looks, and what it chooses. Everything else comes by itself.
@@ -36,6 +44,12 @@ pub trait LocalModel: Params {
     #[inline(always)]
     fn pace(&self, _scene: Scene<'_>, _ego: &Ego) -> f32 {
         1.0
+    }
+    /// Whether agents among others choose together where they can. Not those of a model with a `pace`.
+    const CHOOSES_TOGETHER: bool = false;
+    /// Chooses for agents with nothing but others around. Returns by bits who has chosen; all others choose alone.
+    fn choose_together<S: Simd>(&self, _simd: S, _together: &mut Together) -> u64 {
+        0
     }
     /// Chooses a velocity from what is around.
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2;
@@ -177,23 +191,25 @@ impl<M: LocalModel> Microscale for Local<M> {
         let level = Level::new();
         let columns = (&mut out.vx[..], &mut out.vy[..], remembered, &mut out.near[..]);
         for_chunks(CHUNK, columns, &|chunk, out| {
-            AROUND.with_borrow_mut(|around| {
-                around.forget_candidates();
-                choose_chunk(level, self, scene, rows, chunk * CHUNK, around, out);
+            SCRATCH.with_borrow_mut(|scratch| {
+                scratch.around.forget_candidates();
+                scratch.together.batch.forget();
+                choose_chunk(level, self, scene, rows, chunk * CHUNK, scratch, out);
             })
         });
     }
 
     fn explain(&self, scene: Scene<'_>, row: usize) -> Box<Seen> {
-        let (level, mut around) = (Level::new(), Around::default());
+        let (level, mut scratch) = (Level::new(), Box::<Scratch>::default());
         let (mut chosen, mut near) = (Vec2::ZERO, Near::default());
         let held_up = scene.held_up(row);
         let frustration = held_up.waited.max(held_up.opposed);
         let mut remembered = held_up;
         let Vec2 { x, y } = &mut chosen;
         let out = (from_mut(x), from_mut(y), from_mut(&mut remembered), from_mut(&mut near));
-        let ego = choose_chunk(level, self, scene, Rows::All, row, &mut around, out);
+        let ego = choose_chunk(level, self, scene, Rows::All, row, &mut scratch, out);
         let ego = ego.expect("an agent among all rows chooses");
+        let mut around = scratch.around;
         dispatch!(level, simd => self.model.show(simd, scene, &ego, &mut around));
         Box::new(Seen { ego, around, chosen, frustration })
     }
@@ -209,8 +225,9 @@ impl<M: LocalModel> Microscale for Local<M> {
 
 type Columns<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [HeldUp], &'a mut [Near]);
 
-/// Lets the rows from `first` on choose. Returns the last one that did. Not inlined, so that steps and explanations share
-/// what is made of it for each instruction set.
+/// Lets the rows from `first` on choose, together as far as they can; one alone that is explained, so that all it has seen is
+/// there. Returns the last one that chose alone. Not inlined, so that steps and explanations share what is made of it for each
+/// instruction set.
 #[inline(never)]
 fn choose_chunk<M: LocalModel>(
     level: Level,
@@ -218,35 +235,112 @@ fn choose_chunk<M: LocalModel>(
     scene: Scene<'_>,
     rows: Rows<'_>,
     first: usize,
-    around: &mut Around,
+    Scratch { around, together }: &mut Scratch,
     (vx, vy, remembered, near): Columns<'_>,
 ) -> Option<Ego> {
-    let (view, reach) = (scene.view, local.model.reach());
+    let reach = local.model.reach();
+    let can_look = vx.len() > 1 && Together::can_look(scene, &reach);
     let mut last = None;
-    dispatch!(level, simd => for i in 0..vx.len() {
-        let row = first + i;
-        if rows.have(view.agents.cohort[row]) {
-            let (ego, want) = perceive(simd, local, scene, row, &reach, around, &mut remembered[i]);
-            let ask = match local.model.keeps_distance() {
-                true => Ask::For(ego.preferred),
-                false => local.headway.ask(scene, &ego, around, want),
-            };
-            let velocity = if let Ask::Nothing(velocity) = ask {
-                velocity
-            } else {
-                let preferred = if let Ask::For(preferred) = ask { preferred } else { ego.preferred };
-                let chosen = local.model.choose(simd, scene, &Ego { preferred, ..ego }, around);
-                match ask {
-                    Ask::Opinion(want) => local.headway.weigh(simd, scene, &ego, around, (want, remembered[i]), chosen),
-                    _ => chosen,
-                }
-            };
-            (vx[i], vy[i]) = velocity.into();
-            near[i] = around.near(&reach, local.headway.on, view.contact_range(row));
-            last = Some(ego);
+    dispatch!(level, simd => for start in (0..vx.len()).step_by(LANES) {
+        let end = vx.len().min(start + LANES);
+        let mut out = (&mut vx[start..end], &mut vy[start..end], &mut remembered[start..end], &mut near[start..end]);
+        let mut alone = lanes_below(end - start);
+        if can_look {
+            together.find(simd, scene, &reach, first + start, end - start);
+            if M::CHOOSES_TOGETHER {
+                alone &= !choose_together(simd, local, scene, rows, &reach, together, &mut out);
+            }
+        }
+        while alone != 0 {
+            let lane = alone.trailing_zeros() as usize;
+            alone &= alone - 1;
+            let row = first + start + lane;
+            if rows.have(scene.view.agents.cohort[row]) {
+                let found = can_look.then_some((&together.batch, lane));
+                last = Some(choose_alone(simd, local, scene, row, &reach, found, around, lane, &mut out));
+            }
         }
     });
     last
+}
+
+/// Lets those of up to sixteen agents choose that have nothing but others around and are not held up. Returns by bits who did.
+#[inline(always)]
+fn choose_together<S: Simd, M: LocalModel>(
+    simd: S,
+    Local { model, headway }: &Local<M>,
+    scene: Scene<'_>,
+    rows: Rows<'_>,
+    reach: &Reach,
+    together: &mut Together,
+    (vx, vy, remembered, near): &mut Columns<'_>,
+) -> u64 {
+    let (view, first, count) = (scene.view, together.first, together.count);
+    let range = std::array::from_fn(|lane| view.contact_range(first + lane.min(count - 1)));
+    let is_listed = |range: f32| reach.neighbor_distance >= range && reach.max_neighbors > Near::MOST;
+    let can = |row: usize| {
+        rows.have(view.agents.cohort[row])
+            && headway.is_free(scene, row, remembered[row - first])
+            && (!headway.on || is_listed(range[row - first]))
+    };
+    let mut choose = together.among_others(scene, reach, can);
+    if choose == 0 {
+        return 0;
+    }
+    together.look(simd, scene);
+    let mut waited = std::array::from_fn(|lane| remembered[lane.min(count - 1)].waited);
+    let wants = headway.want_together(simd, together, &waited);
+    choose &= model.choose_together(simd, together);
+    if headway.on {
+        choose &= headway.agree_together(simd, together, &wants, &mut waited);
+    }
+    let contacts = together.near(simd, &range);
+    for lane in (0..count).filter(|lane| choose >> lane & 1 > 0) {
+        (vx[lane], vy[lane]) = (together.chosen[0][lane], together.chosen[1][lane]);
+        near[lane] = contacts[lane];
+        remembered[lane] = match headway.on {
+            true => HeldUp { waited: waited[lane], opposed: 0.0 },
+            // What nobody updates, others must not see.
+            false => HeldUp::default(),
+        };
+    }
+    choose
+}
+
+/// Lets one agent choose.
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "what it reads and writes, by names")]
+fn choose_alone<S: Simd, M: LocalModel>(
+    simd: S,
+    local: &Local<M>,
+    scene: Scene<'_>,
+    row: usize,
+    reach: &Reach,
+    found: Option<Found<'_>>,
+    around: &mut Around,
+    at: usize,
+    (vx, vy, remembered, near): &mut Columns<'_>,
+) -> Ego {
+    let (ego, want) = perceive(simd, local, scene, row, reach, found, around, &mut remembered[at]);
+    let ask = match local.model.keeps_distance() {
+        true => Ask::For(ego.preferred),
+        false => local.headway.ask(scene, &ego, around, want),
+    };
+    let velocity = if let Ask::Nothing(velocity) = ask {
+        velocity
+    } else {
+        let preferred = if let Ask::For(preferred) = ask { preferred } else { ego.preferred };
+        let chosen = local.model.choose(simd, scene, &Ego { preferred, ..ego }, around);
+        match ask {
+            Ask::Opinion(want) => {
+                local.headway.weigh(simd, scene, &ego, around, (want, remembered[at]), chosen)
+            }
+            _ => chosen,
+        }
+    };
+    (vx[at], vy[at]) = velocity.into();
+    near[at] = around.near(reach, local.headway.on, scene.view.contact_range(row));
+    ego
 }
 
 /// What comes before a choice: looking around, and what being held up makes of a wish.
@@ -259,13 +353,14 @@ fn perceive<S: Simd, M: LocalModel>(
     scene: Scene<'_>,
     row: usize,
     reach: &Reach,
+    found: Option<Found<'_>>,
     around: &mut Around,
     held_up: &mut HeldUp,
 ) -> (Ego, Option<Want>) {
     simd.vectorize(
         #[inline(always)]
         || {
-            let mut ego = around.sense(simd, scene, row, reach);
+            let mut ego = around.sense(simd, scene, row, reach, found);
             ego.preferred *= model.pace(scene, &ego);
             let counts = headway.on && !model.keeps_distance();
             // What nobody updates, others must not see.

@@ -1,5 +1,6 @@
 //! Who and what is near: a neighbour index over agents sorted in space, an index of walls, and grids without edges.
 
+mod batch;
 mod body;
 mod buckets;
 mod cells;
@@ -10,6 +11,7 @@ mod sparse;
 mod splat;
 mod walls;
 
+pub use batch::{Batch, Lane, MOST_TOGETHER};
 pub use body::{Body, Columns};
 pub use buckets::Buckets;
 pub use cells::Cells;

@@ -9,14 +9,14 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 /// Candidates handled at once.
 pub const LANES: usize = 16;
-const LANE: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+pub(super) const LANE: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 /// The most neighbours that can be asked for.
 pub const MAX_NEIGHBORS: usize = 64;
 /// Room for the nearest so far and for what comes in before the next selection.
 const BUFFER: usize = MAX_NEIGHBORS + 64;
 
 /// How many can be near one cell before it is better to search for each agent alone.
-const MOST_CANDIDATES: usize = 256;
+pub(super) const MOST_CANDIDATES: usize = 256;
 
 /// How much further (squared) the next one looks than the last one had to.
 const SPARE: f32 = 1.4;
@@ -25,14 +25,14 @@ const SPARE: f32 = 1.4;
 /// through one short list without a jump.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    cell: Option<u32>,
+    pub(super) cell: Option<u32>,
     /// Within this squared distance the last one who looked found enough, with some to spare: the next one probably
     /// will too, and then has fewer to rank. Only a guess, never part of a result.
     guess: f32,
-    len: usize,
-    x: [f32; MOST_CANDIDATES + LANES],
-    y: [f32; MOST_CANDIDATES + LANES],
-    row: [u32; MOST_CANDIDATES + LANES],
+    pub(super) len: usize,
+    pub(super) x: [f32; MOST_CANDIDATES + LANES],
+    pub(super) y: [f32; MOST_CANDIDATES + LANES],
+    pub(super) row: [u32; MOST_CANDIDATES + LANES],
 }
 
 impl Default for Candidates {
@@ -56,7 +56,7 @@ impl Candidates {
 
     /// Gathers all agents within `range` of a cell; `len` is past the end where they are too many.
     #[inline(always)]
-    fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: u32, range: f32) {
+    pub(super) fn gather<S: Simd>(&mut self, simd: S, cells: &Cells, cell: u32, range: f32) {
         (self.cell, self.len) = (Some(cell), 0);
         let lane = u32x16::from_slice(simd, &LANE);
         let told_apart = cells.runs_around(
@@ -139,6 +139,35 @@ impl Nearest {
         let end = self.found.next_multiple_of(LANES);
         self.row[self.found..end].fill(filler);
         self.row[..end].as_chunks().0.iter()
+    }
+
+    /// Takes over what was found in another way: rows, nearest first, of which `ego` is not one.
+    #[inline(always)]
+    pub fn take(&mut self, cells: &Cells, ego: usize, rows: impl ExactSizeIterator<Item = u32>) {
+        let (x, y) = (cells.x[ego], cells.y[ego]);
+        self.found = rows.len();
+        for ((to, squared), row) in self.row.iter_mut().zip(&mut self.distance_squared).zip(rows) {
+            let (dx, dy) = (cells.x[row as usize] - x, cells.y[row as usize] - y);
+            (*to, *squared) = (row, dx * dx + dy * dy);
+        }
+    }
+
+    /// Sorts a list by (distance, id), without one of its rows, and keeps at most `most`.
+    #[inline(always)]
+    pub(super) fn sort<S: Simd>(
+        &mut self,
+        simd: S,
+        list: impl Iterator<Item = (f32, u32)>,
+        query: Query,
+        id: &[u32],
+    ) {
+        self.candidates = 0;
+        for (squared, row) in list.filter(|&(_, row)| row as usize != query.row) {
+            (self.candidate_distance_squared[self.candidates], self.candidate_row[self.candidates]) =
+                (squared, row);
+            self.candidates += 1;
+        }
+        self.select(simd, query.most, id);
     }
 
     /// Squared distances (m²), nearest first.
@@ -257,17 +286,14 @@ pub fn nearest<S: Simd>(
     } else {
         simd.vectorize(
             #[inline(always)]
-            || {
-                search_cells(simd, cells, id, query, out);
-                out.select(simd, query.most, id);
-            },
+            || nearest_alone(simd, cells, id, query, out),
         );
     }
 }
 
 /// Strictly nearer than the range, but with `<=`, so that ties with the last one kept can come in too.
 #[inline(always)]
-fn limit(query: Query) -> f32 {
+pub(super) fn limit(query: Query) -> f32 {
     (query.range * query.range).next_down()
 }
 
@@ -313,6 +339,14 @@ fn search_candidates<S: Simd, const REPEATS: bool>(
             limit = out.shrink(simd, query.most, id);
         }
     }
+}
+
+/// Finds the nearest cell by cell, whatever others have gathered.
+#[inline(always)]
+pub(super) fn nearest_alone<S: Simd>(simd: S, cells: &Cells, id: &[u32], query: Query, out: &mut Nearest) {
+    (out.found, out.candidates) = (0, 0);
+    search_cells(simd, cells, id, query, out);
+    out.select(simd, query.most, id);
 }
 
 #[inline(always)]
@@ -406,11 +440,16 @@ pub fn lanes_below(count: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::Period;
+    use crate::space::{Batch, MOST_TOGETHER, Period};
     use crate::world::{Agents, Status};
     use fearless_simd::{Level, dispatch};
     use glam::Vec2;
     use proptest::prelude::*;
+
+    /// Every instruction set of this machine that results are worked out by.
+    fn levels() -> Vec<Level> {
+        vec![Level::new(), Level::baseline()]
+    }
 
     fn indexed(places: &[(f32, f32)], size: f32, period: Period) -> (Cells, Vec<u32>, Vec<(f32, f32)>) {
         let (x, y): (Vec<f32>, Vec<f32>) = places.iter().copied().unzip();
@@ -515,6 +554,35 @@ mod tests {
                 offset.x * offset.x + offset.y * offset.y <= range * range
             };
             prop_assert_eq!(within, (0..places.len()).filter(near).collect::<Vec<_>>());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sixteen_together_find_what_each_finds_alone(
+            places in proptest::collection::vec(place(), 1..400),
+            scattered in proptest::collection::vec((-20.0f32..20.0, -20.0f32..20.0), 0..400),
+            range in 0.1f32..30.0,
+            most in 1usize..=MOST_TOGETHER,
+            size in 0.3f32..10.0,
+        ) {
+            let places: Vec<(f32, f32)> = places.into_iter().take(1 + (most * 37) % 400).chain(scattered).collect();
+            let (cells, id, places) = indexed(&places, size, Period::default());
+            for level in levels() {
+                let mut batch = Batch::default();
+                for first in (0..places.len()).step_by(LANES) {
+                    let count = LANES.min(places.len() - first);
+                    let query = Query { row: first, range, most };
+                    dispatch!(level, simd => batch.find(simd, &cells, &id, query, count));
+                    for lane in 0..count {
+                        let found: Vec<u32> = batch.rows(lane).map(|row| id[row as usize]).collect();
+                        let query = Query { row: first + lane, ..query };
+                        prop_assert_eq!(found, brute_force(&places, &id, query, Period::default()));
+                    }
+                    let own = |lane: usize| (batch.found[lane] as usize..most).all(|k| batch.row[k][lane] as usize == first + lane);
+                    prop_assert!((0..count).all(own), "who is not there is looked up as oneself");
+                }
+            }
         }
     }
 

@@ -4,7 +4,8 @@
 use crate::LocalModel;
 use crate::around::{Around, Ego, Reach};
 use crate::stage::Scene;
-use crate::velocity_obstacle::{closest, peer_planes, wall_planes};
+use crate::together::Together;
+use crate::velocity_obstacle::{closest, closest_together, peer_planes, peer_planes_together, wall_planes};
 use fearless_simd::Simd;
 use glam::Vec2;
 
@@ -23,6 +24,8 @@ throng_core::params! {
 }
 
 impl LocalModel for Orca {
+    const CHOOSES_TOGETHER: bool = true;
+
     fn reach(&self) -> Reach {
         Reach {
             neighbor_distance: self.neighbor_distance,
@@ -30,6 +33,12 @@ impl LocalModel for Orca {
             time_horizon_obstacles: self.time_horizon_obstacles,
             walls_ahead: self.time_horizon_obstacles,
         }
+    }
+
+    #[inline(always)]
+    fn choose_together<S: Simd>(&self, simd: S, together: &mut Together) -> u64 {
+        peer_planes_together(simd, together, self.time_horizon);
+        closest_together(simd, together)
     }
 
     #[inline(always)]

@@ -2,14 +2,15 @@
 //! Follows the construction of the paper's section 4: `u` is the smallest change of the relative velocity that
 //! leaves the truncated velocity obstacle, and an agent takes on its share of `u`.
 //!
-//! Eight others at once: every case is worked out for all lanes and the right one selected, which is cheaper than
+//! Sixteen pairs at once: every case is worked out for all lanes and the right one selected, which is cheaper than
 //! to branch on what is close to random.
 
 use crate::around::{Ego, MAX_OTHERS, MAX_WALLS, Others};
+use crate::together::Together;
 use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
 use throng_core::geom::det;
-use throng_core::space::LANES;
+use throng_core::space::{LANES, Lane};
 
 /// Room for all walls and others.
 const MAX_PLANES: usize = MAX_WALLS + MAX_OTHERS + LANES;
@@ -96,43 +97,88 @@ fn block_planes<S: Simd>(
     time_horizon: f32,
 ) -> [f32x16<S>; 4] {
     let load = |column: &[f32; MAX_OTHERS]| f32x16::from_slice(simd, &column[block..block + LANES]);
-    let splat = |value: f32| f32x16::splat(simd, value);
-    let (dx, dy, radii) = (load(&others.dx), load(&others.dy), load(&others.reach));
-    let (rvx, rvy) = (splat(ego.velocity.x) - load(&others.vx), splat(ego.velocity.y) - load(&others.vy));
-    let distance_squared = dx * dx + dy * dy;
-    let radii_squared = radii * radii;
-    // In contact there is no time left to look ahead: part within this step.
-    let apart = distance_squared.simd_gt(radii_squared);
-    let per_second = apart.select(splat(1.0 / time_horizon), splat(1.0 / ego.dt));
+    let pairs = Pairs {
+        ego: ego.velocity.to_array().map(|part| f32x16::splat(simd, part)),
+        other: [load(&others.vx), load(&others.vy)],
+        towards: [load(&others.dx), load(&others.dy)],
+        reach: load(&others.reach),
+        share: load(&others.share),
+        part: load(&others.part),
+    };
+    pairs.planes(simd, time_horizon, ego.dt)
+}
 
-    // From the middle of the cut-off circle to the relative velocity.
-    let (wx, wy) = (rvx - per_second * dx, rvy - per_second * dy);
-    let w_squared = wx * wx + wy * wy;
-    let dot = wx * dx + wy * dy;
-    let front = dot.simd_lt(splat(0.0)) & (dot * dot).simd_gt(radii_squared * w_squared);
-    let on_circle = front | !apart;
+/// Adds a half-plane per other of every agent, a lane an agent.
+#[inline(always)]
+pub fn peer_planes_together<S: Simd>(simd: S, together: &mut Together, time_horizon: f32) {
+    let load = |lane: &Lane<f32>| f32x16::from_slice(simd, lane);
+    for rank in 0..together.deepest {
+        let pairs = Pairs {
+            ego: together.velocity.each_ref().map(load),
+            other: together.other_velocity.each_ref().map(|ranks| load(&ranks[rank])),
+            towards: together.towards.each_ref().map(|ranks| load(&ranks[rank])),
+            reach: load(&together.reach[rank]),
+            share: load(&together.share[rank]),
+            part: load(&together.part[rank]),
+        };
+        let planes = pairs.planes(simd, time_horizon, together.dt);
+        for (column, lanes) in together.planes.iter_mut().zip(planes) {
+            lanes.store_slice(&mut column[rank]);
+        }
+    }
+}
 
-    let w_length = w_squared.sqrt();
-    let has_direction = w_length.simd_gt(splat(1e-9));
-    let per_w = splat(1.0) / has_direction.select(w_length, splat(1.0));
-    let unit_x = has_direction.select(wx * per_w, load(&others.part));
-    let unit_y = has_direction.select(wy * per_w, splat(0.0));
-    let push = radii * per_second - w_length;
+/// Agents and others, a lane a pair: velocities, towards the other, and as in [`Others`].
+struct Pairs<S: Simd> {
+    ego: [f32x16<S>; 2],
+    other: [f32x16<S>; 2],
+    towards: [f32x16<S>; 2],
+    reach: f32x16<S>,
+    share: f32x16<S>,
+    part: f32x16<S>,
+}
 
-    let leg = (distance_squared - radii_squared).max(splat(0.0)).sqrt();
-    let is_left = (dx * wy - dy * wx).simd_gt(splat(0.0));
-    let side = is_left.select(splat(1.0), splat(-1.0));
-    let per_distance_squared = side / distance_squared.max(splat(1e-12));
-    let leg_x = (dx * leg - side * (dy * radii)) * per_distance_squared;
-    let leg_y = (side * (dx * radii) + dy * leg) * per_distance_squared;
-    let along = rvx * leg_x + rvy * leg_y;
+impl<S: Simd> Pairs<S> {
+    /// The points and directions of their half-planes.
+    #[inline(always)]
+    fn planes(self, simd: S, time_horizon: f32, dt: f32) -> [f32x16<S>; 4] {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let (ego, [dx, dy], radii) = (self.ego, self.towards, self.reach);
+        let (rvx, rvy) = (ego[0] - self.other[0], ego[1] - self.other[1]);
+        let distance_squared = dx * dx + dy * dy;
+        let radii_squared = radii * radii;
+        // In contact there is no time left to look ahead: part within this step.
+        let apart = distance_squared.simd_gt(radii_squared);
+        let per_second = apart.select(splat(1.0 / time_horizon), splat(1.0 / dt));
 
-    let direction_x = on_circle.select(unit_y, leg_x);
-    let direction_y = on_circle.select(-unit_x, leg_y);
-    let ux = on_circle.select(push * unit_x, along * leg_x - rvx);
-    let uy = on_circle.select(push * unit_y, along * leg_y - rvy);
-    let share = load(&others.share);
-    [splat(ego.velocity.x) + share * ux, splat(ego.velocity.y) + share * uy, direction_x, direction_y]
+        // From the middle of the cut-off circle to the relative velocity.
+        let (wx, wy) = (rvx - per_second * dx, rvy - per_second * dy);
+        let w_squared = wx * wx + wy * wy;
+        let dot = wx * dx + wy * dy;
+        let front = dot.simd_lt(splat(0.0)) & (dot * dot).simd_gt(radii_squared * w_squared);
+        let on_circle = front | !apart;
+
+        let w_length = w_squared.sqrt();
+        let has_direction = w_length.simd_gt(splat(1e-9));
+        let per_w = splat(1.0) / has_direction.select(w_length, splat(1.0));
+        let unit_x = has_direction.select(wx * per_w, self.part);
+        let unit_y = has_direction.select(wy * per_w, splat(0.0));
+        let push = radii * per_second - w_length;
+
+        let leg = (distance_squared - radii_squared).max(splat(0.0)).sqrt();
+        let is_left = (dx * wy - dy * wx).simd_gt(splat(0.0));
+        let side = is_left.select(splat(1.0), splat(-1.0));
+        let per_distance_squared = side / distance_squared.max(splat(1e-12));
+        let leg_x = (dx * leg - side * (dy * radii)) * per_distance_squared;
+        let leg_y = (side * (dx * radii) + dy * leg) * per_distance_squared;
+        let along = rvx * leg_x + rvy * leg_y;
+
+        let direction_x = on_circle.select(unit_y, leg_x);
+        let direction_y = on_circle.select(-unit_x, leg_y);
+        let ux = on_circle.select(push * unit_x, along * leg_x - rvx);
+        let uy = on_circle.select(push * unit_y, along * leg_y - rvy);
+        [ego[0] + self.share * ux, ego[1] + self.share * uy, direction_x, direction_y]
+    }
 }
 
 #[cfg(test)]

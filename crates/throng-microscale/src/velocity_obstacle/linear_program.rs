@@ -12,7 +12,7 @@ use throng_core::geom::{at_most, det, left};
 use throng_core::space::{LANES, lanes_below};
 
 /// Lines closer to parallel than this have no useful intersection.
-const PARALLEL: f32 = 1e-5;
+pub(super) const PARALLEL: f32 = 1e-5;
 
 /// What a program looks for within the speed disc.
 #[derive(Clone, Copy)]

@@ -1,0 +1,158 @@
+//! Agents that choose together: sixteen in consecutive rows, a lane each, and whom each sees, nearest first.
+//!
+//! What one agent works out from ten neighbours is ten lanes of sixteen, and a chain of decisions; what sixteen agents work out is
+//! full lanes, and no branch on what is close to random. It is the same sums in the same order, so the same bits. Agents with more
+//! around them than others, or that wait, or are held up, choose alone.
+
+use crate::around::{Reach, shares};
+use crate::stage::Scene;
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+use throng_core::handover::Near;
+use throng_core::space::{Batch, Columns, LANES, Lane, MOST_TOGETHER, Query};
+
+/// A column for each of the others that one sees, a lane an agent.
+pub type Ranks = [Lane<f32>; MOST_TOGETHER];
+
+/// Up to sixteen agents in consecutive rows, and whom they see.
+#[derive(Clone, Debug)]
+pub struct Together {
+    /// Who is near.
+    pub batch: Batch,
+    /// The first of their rows, and how many they are.
+    pub first: usize,
+    pub count: usize,
+    /// The most others that one of them sees.
+    pub deepest: usize,
+    /// Step, s.
+    pub dt: f32,
+    /// What they are: m/s, what they would like, m/s, the highest speed.
+    pub velocity: [Lane<f32>; 2],
+    pub preferred: [Lane<f32>; 2],
+    pub max_speed: Lane<f32>,
+    /// Others by rank, as in [`Others`](crate::Others). Behind the last stands the agent itself.
+    pub towards: [Ranks; 2],
+    pub other_velocity: [Ranks; 2],
+    pub reach: Ranks,
+    pub share: Ranks,
+    pub part: Ranks,
+    /// What they choose, m/s.
+    pub chosen: [Lane<f32>; 2],
+    /// Half-planes by rank: points and directions.
+    pub planes: [Ranks; 4],
+}
+
+impl Default for Together {
+    fn default() -> Together {
+        const NONE: Ranks = [[0.0; LANES]; MOST_TOGETHER];
+        const PAIR: [Lane<f32>; 2] = [[0.0; LANES]; 2];
+        Together {
+            batch: Batch::default(),
+            first: 0,
+            count: 0,
+            deepest: 0,
+            dt: 0.0,
+            velocity: PAIR,
+            preferred: PAIR,
+            max_speed: [0.0; LANES],
+            towards: [NONE; 2],
+            other_velocity: [NONE; 2],
+            reach: NONE,
+            share: NONE,
+            part: NONE,
+            chosen: PAIR,
+            planes: [NONE; 4],
+        }
+    }
+}
+
+/// Some of a column, filled up with its last one.
+#[inline(always)]
+fn lanes<T: Copy>(column: &[T], first: usize, count: usize) -> Lane<T> {
+    match column[first..].first_chunk() {
+        Some(&all) => all,
+        None => std::array::from_fn(|lane| column[first + lane.min(count - 1)]),
+    }
+}
+
+impl Together {
+    /// Whether a model may let agents look around together.
+    pub fn can_look(scene: Scene<'_>, reach: &Reach) -> bool {
+        (1..=MOST_TOGETHER).contains(&reach.max_neighbors) && !scene.view.cells.period().repeats()
+    }
+
+    /// Finds who is near to `count` rows from `first` on.
+    #[inline(always)]
+    pub fn find<S: Simd>(&mut self, simd: S, scene: Scene<'_>, reach: &Reach, first: usize, count: usize) {
+        (self.first, self.count) = (first, count);
+        let query = Query { row: first, range: reach.neighbor_distance, most: reach.max_neighbors };
+        self.batch.find(simd, scene.view.cells, &scene.view.agents.id, query, count);
+        self.deepest = self.batch.found[..count].iter().copied().max().unwrap_or(0) as usize;
+    }
+
+    /// Sees those that were found as columns.
+    #[inline(always)]
+    pub fn look<S: Simd>(&mut self, simd: S, scene: Scene<'_>) {
+        let Scene { view, intents, .. } = scene;
+        let (agents, first, count) = (view.agents, self.first, self.count);
+        let column = |column: &[f32]| lanes(column, first, count);
+        self.dt = view.dt;
+        self.velocity = [column(&agents.vx), column(&agents.vy)];
+        self.preferred = [column(&intents.vx), column(&intents.vy)];
+        self.max_speed = column(&agents.max_speed);
+        let load = |column: &[f32]| f32x16::from_slice(simd, &lanes(column, first, count));
+        let (x, y, radius) = (load(&agents.x), load(&agents.y), load(&agents.radius));
+        let mine = load(&agents.responsibility);
+        let id = u32x16::from_slice(simd, &lanes(&agents.id, first, count));
+        let (one, bodies) = (f32x16::splat(simd, 1.0), view.cells.bodies());
+        for rank in 0..self.deepest {
+            let them = Columns::gather(simd, bodies, &self.batch.row[rank]);
+            (them.x - x).store_slice(&mut self.towards[0][rank]);
+            (them.y - y).store_slice(&mut self.towards[1][rank]);
+            them.vx.store_slice(&mut self.other_velocity[0][rank]);
+            them.vy.store_slice(&mut self.other_velocity[1][rank]);
+            (them.radius + radius).store_slice(&mut self.reach[rank]);
+            shares(simd, mine, them.responsibility).store_slice(&mut self.share[rank]);
+            them.id.simd_gt(id).select(one, -one).store_slice(&mut self.part[rank]);
+        }
+    }
+
+    /// The lanes that see another of this rank.
+    #[inline(always)]
+    pub fn see<S: Simd>(&self, simd: S, rank: usize) -> mask32x16<S> {
+        u32x16::from_slice(simd, &self.batch.found).simd_gt(u32x16::splat(simd, rank as u32))
+    }
+
+    /// By bits, the rows that see nothing but others, of which `wanted` is true.
+    pub fn among_others(&self, scene: Scene<'_>, reach: &Reach, wanted: impl Fn(usize) -> bool) -> u64 {
+        let view = scene.view;
+        if !view.movers.is_empty() {
+            return 0;
+        }
+        let open = |row: usize| view.walls.all().is_empty() || !reach.sees_walls(view, row);
+        let bit = |lane: usize| u64::from(wanted(self.first + lane) && open(self.first + lane)) << lane;
+        (0..self.count).map(bit).sum()
+    }
+
+    /// Who of a lane's nearest may come into contact with it within `range`, m: of others that are fewer than can be listed, whether
+    /// any is.
+    #[inline(always)]
+    pub fn near<S: Simd>(&self, simd: S, range: &Lane<f32>) -> [Near; LANES] {
+        let range = f32x16::from_slice(simd, range);
+        let (mut closer, one) = (u32x16::splat(simd, 0), u32x16::splat(simd, 1));
+        for rank in 0..(Near::MOST + 1).min(self.deepest) {
+            let [dx, dy] = [0, 1].map(|axis: usize| f32x16::from_slice(simd, &self.towards[axis][rank]));
+            let is_closer = (dx * dx + dy * dy).simd_lt(range * range) & self.see(simd, rank);
+            closer = is_closer.select(closer + one, closer);
+        }
+        let mut count = [0; LANES];
+        closer.store_slice(&mut count);
+        std::array::from_fn(|lane| {
+            let listed = std::array::from_fn(|rank| self.batch.row[rank][lane]);
+            match count[lane] {
+                0 => Near::default(),
+                _ if self.batch.found[lane] as usize <= Near::MOST => Near::many(),
+                count => Near::new(listed, count as usize),
+            }
+        })
+    }
+}
