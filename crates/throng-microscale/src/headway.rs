@@ -18,7 +18,7 @@
 
 use crate::around::{Around, Ego, MAX_OTHERS};
 use crate::stage::Scene;
-use crate::together::{Ranks, Together};
+use crate::together::{Together, load, load_both, load_rank};
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
@@ -257,8 +257,8 @@ impl Headway {
         let mut bits = 0;
         for block in (0..others.len).step_by(LANES) {
             let load = |column: &[f32]| f32x16::from_slice(simd, &column[block..block + LANES]);
-            let columns = [&others.dx, &others.dy, &others.vx, &others.vy, &others.reach];
-            let closed = ways.closes(columns.map(|column| load(column)));
+            let [dx, dy] = [load(&others.dx), load(&others.dy)];
+            let closed = ways.closes([dx, dy, load(&others.vx), load(&others.vy), load(&others.reach)]);
             bits |= u128::from(closed.to_bitmask() & lanes_below(others.len - block)) << block;
         }
         bits
@@ -467,15 +467,13 @@ impl Headway {
         before: &Lane<f32>,
     ) -> Wants<S> {
         let splat = |value: f32| f32x16::splat(simd, value);
-        let load = |lane: &Lane<f32>| f32x16::from_slice(simd, lane);
         let (one, none) = (splat(1.0), splat(0.0));
-        let ([x, y], [vx, vy]) =
-            (together.preferred.each_ref().map(load), together.velocity.each_ref().map(load));
+        let ([x, y], [vx, vy]) = (load_both(simd, &together.preferred), load_both(simd, &together.velocity));
         let length = (x * x + y * y).sqrt();
-        let (along, speed) = ([x / length, y / length], length.min(load(&together.max_speed)));
+        let (along, speed) = ([x / length, y / length], length.min(load(simd, &together.max_speed)));
         let lag = (one - (vx * along[0] + vy * along[1]) / speed).min(one);
         let lag = lag * (splat(2.0) * lag / splat(TOLERANCE) - one).max(none).min(one);
-        let before = load(before);
+        let before = load(simd, before);
         let next = before + (lag - before) * splat((together.dt / self.trust).min(1.0));
         let forgets = next.simd_lt(before) & next.simd_lt(splat(FORGOTTEN));
         let moving = speed.simd_gt(splat(1e-3)).to_bitmask();
@@ -492,13 +490,12 @@ impl Headway {
         waited: &mut Lane<f32>,
     ) -> u64 {
         let splat = |value: f32| f32x16::splat(simd, value);
-        let load = |lane: &Lane<f32>| f32x16::from_slice(simd, lane);
         let (one, none) = (splat(1.0), splat(0.0));
-        let (chosen, along) = (together.chosen.each_ref().map(load), wants.along);
-        let made = splat(2.0) * (chosen[0] * along[0] + chosen[1] * along[1]) / wants.speed;
+        let ([x, y], [along_x, along_y]) = (load_both(simd, &together.chosen), wants.along);
+        let made = splat(2.0) * (x * along_x + y * along_y) / wants.speed;
         let lost = (one - made).min(one);
         let part = lost.max(none);
-        let way = [0, 1].map(|axis: usize| chosen[axis] + (along[axis] * wants.speed - chosen[axis]) * part);
+        let way = [x + (along_x * wants.speed - x) * part, y + (along_y * wants.speed - y) * part];
         let trust = (splat(2.0) * (one - wants.waited)).min(one);
         let doubted = (lost * (one - trust)).simd_gt(none);
         let closed = self.closed_together(simd, together, way);
@@ -515,11 +512,10 @@ impl Headway {
         let mut closed = 0;
         for rank in 0..together.deepest {
             let ways = Ways { x, y, speed, time, breadth, none };
-            let load = |ranks: &Ranks| f32x16::from_slice(simd, &ranks[rank]);
             let ([dx, dy], [vx, vy]) =
-                (together.towards.each_ref().map(load), together.other_velocity.each_ref().map(load));
-            closed |= (ways.closes([dx, dy, vx, vy, load(&together.reach)]) & together.see(simd, rank))
-                .to_bitmask();
+                (load_rank(simd, &together.towards, rank), load_rank(simd, &together.other_velocity, rank));
+            let closes = ways.closes([dx, dy, vx, vy, load(simd, &together.reach[rank])]);
+            closed |= (closes & together.see(simd, rank)).to_bitmask();
         }
         closed
     }

@@ -74,6 +74,24 @@ fn lanes<T: Copy>(column: &[T], first: usize, count: usize) -> Lane<T> {
     }
 }
 
+/// One vector of each lane.
+#[inline(always)]
+pub(crate) fn load<S: Simd>(simd: S, lane: &Lane<f32>) -> f32x16<S> {
+    f32x16::from_slice(simd, lane)
+}
+
+/// The same of both coordinates.
+#[inline(always)]
+pub(crate) fn load_both<S: Simd>(simd: S, [x, y]: &[Lane<f32>; 2]) -> [f32x16<S>; 2] {
+    [load(simd, x), load(simd, y)]
+}
+
+/// The same of others of a rank.
+#[inline(always)]
+pub(crate) fn load_rank<S: Simd>(simd: S, [x, y]: &[Ranks; 2], rank: usize) -> [f32x16<S>; 2] {
+    [load(simd, &x[rank]), load(simd, &y[rank])]
+}
+
 impl Together {
     /// Whether a model may let agents look around together.
     pub fn can_look(scene: Scene<'_>, reach: &Reach) -> bool {
@@ -140,7 +158,7 @@ impl Together {
         let range = f32x16::from_slice(simd, range);
         let (mut closer, one) = (u32x16::splat(simd, 0), u32x16::splat(simd, 1));
         for rank in 0..(Near::MOST + 1).min(self.deepest) {
-            let [dx, dy] = [0, 1].map(|axis: usize| f32x16::from_slice(simd, &self.towards[axis][rank]));
+            let [dx, dy] = load_rank(simd, &self.towards, rank);
             let is_closer = (dx * dx + dy * dy).simd_lt(range * range) & self.see(simd, rank);
             closer = is_closer.select(closer + one, closer);
         }

@@ -29,7 +29,7 @@ pub struct RandomCrossing {
 
 impl RandomCrossing {
     pub fn new(agents: usize) -> RandomCrossing {
-        let side = (agents as f64 / DENSITY).sqrt();
+        let side = (agents as f64 / std::env::var("DENS").map_or(DENSITY, |d| d.parse().unwrap())).sqrt();
         let mut random = uniform(12345);
         let mut somewhere = || DVec2::new(random() * side, random() * side);
         let (position, goal) = (0..agents).map(|_| (somewhere(), somewhere())).unzip();

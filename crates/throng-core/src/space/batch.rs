@@ -168,15 +168,14 @@ impl Batch {
     fn keys<S: Simd>(&self, simd: S, first: usize) -> [u32x16<S>; LANES] {
         let place = u32x16::from_slice(simd, &LANE) + u32x16::splat(simd, first as u32);
         let (distance, nobody) = (u32x16::splat(simd, !PLACE), u32x16::splat(simd, NOBODY));
-        let mut keys: [u32x16<S>; LANES] = std::array::from_fn(
-            #[inline(always)]
-            |lane| {
-                let squared = f32x16::from_slice(simd, &self.distance_squared[lane][first..first + LANES]);
-                let squared: u32x16<S> = squared.bitcast();
-                let is_there = place.simd_lt(u32x16::splat(simd, self.count[lane]));
-                is_there.select((squared & distance) | place, nobody)
-            },
-        );
+        // Loops and no closures: what is not inlined here is a call for every operation.
+        let mut keys = [nobody; LANES];
+        for (lane, key) in keys.iter_mut().enumerate() {
+            let squared = f32x16::from_slice(simd, &self.distance_squared[lane][first..first + LANES]);
+            let squared: u32x16<S> = squared.bitcast();
+            let is_there = place.simd_lt(u32x16::splat(simd, self.count[lane]));
+            *key = is_there.select((squared & distance) | place, nobody);
+        }
         // To interleave the first half with the second rotates an item's address by one bit: after four of eight, who and
         // which have changed places.
         for _ in 0..LANES.trailing_zeros() {
@@ -217,6 +216,7 @@ impl Batch {
     }
 
     /// Lets those search alone whose list does not tell, and sorts by (distance, id) where keys do not.
+    #[inline(always)]
     fn mend<S: Simd>(
         &mut self,
         simd: S,

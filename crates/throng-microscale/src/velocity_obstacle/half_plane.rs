@@ -6,11 +6,11 @@
 //! to branch on what is close to random.
 
 use crate::around::{Ego, MAX_OTHERS, MAX_WALLS, Others};
-use crate::together::Together;
+use crate::together::{Together, load, load_both, load_rank};
 use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
 use throng_core::geom::det;
-use throng_core::space::{LANES, Lane};
+use throng_core::space::LANES;
 
 /// Room for all walls and others.
 const MAX_PLANES: usize = MAX_WALLS + MAX_OTHERS + LANES;
@@ -98,7 +98,7 @@ fn block_planes<S: Simd>(
 ) -> [f32x16<S>; 4] {
     let load = |column: &[f32; MAX_OTHERS]| f32x16::from_slice(simd, &column[block..block + LANES]);
     let pairs = Pairs {
-        ego: ego.velocity.to_array().map(|part| f32x16::splat(simd, part)),
+        ego: [f32x16::splat(simd, ego.velocity.x), f32x16::splat(simd, ego.velocity.y)],
         other: [load(&others.vx), load(&others.vy)],
         towards: [load(&others.dx), load(&others.dy)],
         reach: load(&others.reach),
@@ -111,15 +111,14 @@ fn block_planes<S: Simd>(
 /// Adds a half-plane per other of every agent, a lane an agent.
 #[inline(always)]
 pub fn peer_planes_together<S: Simd>(simd: S, together: &mut Together, time_horizon: f32) {
-    let load = |lane: &Lane<f32>| f32x16::from_slice(simd, lane);
     for rank in 0..together.deepest {
         let pairs = Pairs {
-            ego: together.velocity.each_ref().map(load),
-            other: together.other_velocity.each_ref().map(|ranks| load(&ranks[rank])),
-            towards: together.towards.each_ref().map(|ranks| load(&ranks[rank])),
-            reach: load(&together.reach[rank]),
-            share: load(&together.share[rank]),
-            part: load(&together.part[rank]),
+            ego: load_both(simd, &together.velocity),
+            other: load_rank(simd, &together.other_velocity, rank),
+            towards: load_rank(simd, &together.towards, rank),
+            reach: load(simd, &together.reach[rank]),
+            share: load(simd, &together.share[rank]),
+            part: load(simd, &together.part[rank]),
         };
         let planes = pairs.planes(simd, time_horizon, together.dt);
         for (column, lanes) in together.planes.iter_mut().zip(planes) {

@@ -2,9 +2,9 @@
 //! what [`closest`](super::closest) does, in the same order, so it has the same bits.
 
 use super::linear_program::PARALLEL;
-use crate::together::Together;
+use crate::together::{Together, load, load_both};
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
-use throng_core::space::{Lane, lanes_below};
+use throng_core::space::lanes_below;
 
 /// Vectors, a lane an agent.
 type Vectors<S> = [f32x16<S>; 2];
@@ -12,8 +12,7 @@ type Vectors<S> = [f32x16<S>; 2];
 /// Writes the permitted velocities closest to the preferred ones. Returns by bits the lanes that have one.
 #[inline(always)]
 pub fn closest_together<S: Simd>(simd: S, together: &mut Together) -> u64 {
-    let load = |lane: &Lane<f32>| f32x16::from_slice(simd, lane);
-    let (wish, max_speed) = (together.preferred.each_ref().map(load), load(&together.max_speed));
+    let (wish, max_speed) = (load_both(simd, &together.preferred), load(simd, &together.max_speed));
     let mut best = at_most(simd, wish, max_speed);
     let mut open = lanes_below(together.count);
     for rank in 0..together.deepest {
@@ -27,7 +26,7 @@ pub fn closest_together<S: Simd>(simd: S, together: &mut Together) -> u64 {
         let (on_line, exists) = on_line(simd, together, rank, max_speed, wish);
         open &= !violated | exists.to_bitmask();
         let better = mask32x16::from_bitmask(simd, violated & open);
-        best = [0, 1].map(|axis: usize| better.select(on_line[axis], best[axis]));
+        best = [better.select(on_line[0], best[0]), better.select(on_line[1], best[1])];
     }
     for (column, lanes) in together.chosen.iter_mut().zip(best) {
         lanes.store_slice(column);
@@ -38,7 +37,8 @@ pub fn closest_together<S: Simd>(simd: S, together: &mut Together) -> u64 {
 /// Points and directions of the planes of a rank.
 #[inline(always)]
 fn plane<S: Simd>(simd: S, together: &Together, rank: usize) -> [f32x16<S>; 4] {
-    together.planes.each_ref().map(|column| f32x16::from_slice(simd, &column[rank]))
+    let [px, py, dx, dy] = &together.planes;
+    [load(simd, &px[rank]), load(simd, &py[rank]), load(simd, &dx[rank]), load(simd, &dy[rank])]
 }
 
 /// As [`at_most`](throng_core::geom::at_most).

@@ -99,7 +99,6 @@ pub(crate) fn to_wkt_around(map: &Map, within: Option<[DVec2; 2]>, present: &[DV
 }
 
 /// The free space of a map as polygons; a box that an endless plane must hold stands for its outline.
-#[cfg(feature = "scenario")]
 pub(crate) fn free_around(map: &Map, within: Option<[DVec2; 2]>) -> Vec<Polygon> {
     boundary::free_polygons(map, &vec![outline(map, within)])
 }
