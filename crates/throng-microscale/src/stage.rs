@@ -45,12 +45,10 @@ pub trait LocalModel: Params {
     fn pace(&self, _scene: Scene<'_>, _ego: &Ego) -> f32 {
         1.0
     }
-    /// Whether agents among others choose together where they can. Not those of a model with a `pace`.
+    /// Whether agents with nothing but others around choose together. Not those of a model with a `pace`.
     const CHOOSES_TOGETHER: bool = false;
-    /// Chooses for agents with nothing but others around. Returns by bits who has chosen; all others choose alone.
-    fn choose_together<S: Simd>(&self, _simd: S, _together: &mut Together) -> u64 {
-        0
-    }
+    /// Chooses velocities for agents with nothing but others around.
+    fn choose_together<S: Simd>(&self, _simd: S, _together: &mut Together) {}
     /// Chooses a velocity from what is around.
     fn choose<S: Simd>(&self, simd: S, scene: Scene<'_>, ego: &Ego, around: &mut Around) -> Vec2;
     /// Works out what is to be told of a choice and was not needed for it.
@@ -264,7 +262,7 @@ fn choose_chunk<M: LocalModel>(
     last
 }
 
-/// Lets those of up to sixteen agents choose that have nothing but others around and are not held up. Returns by bits who did.
+/// Lets those of up to sixteen agents choose that have nothing but others around. Returns by bits who did.
 #[inline(always)]
 fn choose_together<S: Simd, M: LocalModel>(
     simd: S,
@@ -276,35 +274,37 @@ fn choose_together<S: Simd, M: LocalModel>(
     (vx, vy, remembered, near): &mut Columns<'_>,
 ) -> u64 {
     let (view, first, count) = (scene.view, together.first, together.count);
-    let range = std::array::from_fn(|lane| view.contact_range(first + lane.min(count - 1)));
+    let mut range = [0.0; LANES];
+    for (lane, range) in range.iter_mut().enumerate() {
+        *range = view.contact_range(first + lane.min(count - 1));
+    }
     let is_listed = |range: f32| reach.neighbor_distance >= range && reach.max_neighbors > Near::MOST;
-    let can = |row: usize| {
-        rows.have(view.agents.cohort[row])
-            && headway.is_free(scene, row, remembered[row - first])
-            && (!headway.on || is_listed(range[row - first]))
-    };
-    let mut choose = together.among_others(scene, reach, can);
-    if choose == 0 {
+    let can =
+        |row: usize| rows.have(view.agents.cohort[row]) && (!headway.on || is_listed(range[row - first]));
+    let chosen = together.among_others(scene, reach, can);
+    if chosen == 0 {
         return 0;
     }
     together.look(simd, scene);
-    let mut waited = std::array::from_fn(|lane| remembered[lane.min(count - 1)].waited);
-    let wants = headway.want_together(simd, together, &waited);
-    choose &= model.choose_together(simd, together);
     if headway.on {
-        choose &= headway.agree_together(simd, together, &wants, &mut waited);
+        let wants = headway.want_together(simd, scene, together, remembered, chosen);
+        let decided = together.chosen;
+        model.choose_together(simd, together);
+        together.keep(wants.decided(), &decided);
+        headway.weigh_together(simd, scene, together, &wants, remembered, chosen);
+    } else {
+        model.choose_together(simd, together);
     }
     let contacts = together.near(simd, &range);
-    for lane in (0..count).filter(|lane| choose >> lane & 1 > 0) {
+    for lane in (0..count).filter(|lane| chosen >> lane & 1 > 0) {
         (vx[lane], vy[lane]) = (together.chosen[0][lane], together.chosen[1][lane]);
         near[lane] = contacts[lane];
-        remembered[lane] = match headway.on {
-            true => HeldUp { waited: waited[lane], opposed: 0.0 },
-            // What nobody updates, others must not see.
-            false => HeldUp::default(),
-        };
+        // What nobody updates, others must not see.
+        if !headway.on {
+            remembered[lane] = HeldUp::default();
+        }
     }
-    choose
+    chosen
 }
 
 /// Lets one agent choose.
@@ -324,7 +324,7 @@ fn choose_alone<S: Simd, M: LocalModel>(
     let (ego, want) = perceive(simd, local, scene, row, reach, found, around, &mut remembered[at]);
     let ask = match local.model.keeps_distance() {
         true => Ask::For(ego.preferred),
-        false => local.headway.ask(scene, &ego, around, want),
+        false => local.headway.ask(scene, &ego, &*around, want),
     };
     let velocity = if let Ask::Nothing(velocity) = ask {
         velocity
@@ -367,7 +367,7 @@ fn perceive<S: Simd, M: LocalModel>(
             if !counts {
                 *held_up = HeldUp::default();
             }
-            let want = if counts { headway.want(scene, around, &mut ego, held_up) } else { None };
+            let want = if counts { headway.want(scene, &*around, &mut ego, held_up) } else { None };
             (ego, want)
         },
     )

@@ -1,44 +1,57 @@
 //! Agents that choose together: sixteen in consecutive rows, a lane each, and whom each sees, nearest first.
 //!
 //! What one agent works out from ten neighbours is ten lanes of sixteen, and a chain of decisions; what sixteen agents work out is
-//! full lanes, and no branch on what is close to random. It is the same sums in the same order, so the same bits. Agents with more
-//! around them than others, or that wait, or are held up, choose alone.
+//! full lanes, and no branch on what is close to random. It is the same sums in the same order, so the same bits. Agents with walls
+//! or scripted bodies around them choose alone.
 
-use crate::around::{Reach, shares};
+use crate::around::{Ego, Reach, shares};
 use crate::stage::Scene;
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
+use glam::Vec2;
 use throng_core::handover::Near;
 use throng_core::space::{Batch, Columns, LANES, Lane, MOST_TOGETHER, Query};
 
 /// A column for each of the others that one sees, a lane an agent.
 pub type Ranks = [Lane<f32>; MOST_TOGETHER];
 
+/// Half-planes by rank: the coordinates of points, and of directions.
+pub type PlanesByRank = [Ranks; 4];
+
 /// Up to sixteen agents in consecutive rows, and whom they see.
 #[derive(Clone, Debug)]
 pub struct Together {
     /// Who is near.
     pub batch: Batch,
-    /// The first of their rows, and how many they are.
+    /// The first of their rows.
     pub first: usize,
+    /// How many they are.
     pub count: usize,
     /// The most others that one of them sees.
     pub deepest: usize,
     /// Step, s.
     pub dt: f32,
-    /// What they are: m/s, what they would like, m/s, the highest speed.
+    /// m/s.
     pub velocity: [Lane<f32>; 2],
+    /// What they would like, m/s.
     pub preferred: [Lane<f32>; 2],
+    /// m/s.
     pub max_speed: Lane<f32>,
-    /// Others by rank, as in [`Others`](crate::Others). Behind the last stands the agent itself.
+    /// Towards others by rank, m. Behind the last stands the agent itself.
     pub towards: [Ranks; 2],
+    /// Others' velocities, m/s.
     pub other_velocity: [Ranks; 2],
+    /// Sums of radii, m.
     pub reach: Ranks,
+    /// The part of an avoidance that the agent takes on.
     pub share: Ranks,
+    /// Which way to part from another agent at the same place.
     pub part: Ranks,
     /// What they choose, m/s.
     pub chosen: [Lane<f32>; 2],
-    /// Half-planes by rank: points and directions.
-    pub planes: [Ranks; 4],
+    /// Half-planes by rank: points and directions. All zero where there is none, which permits everything.
+    pub planes: PlanesByRank,
+    /// Memory of linear programs in dense crowds.
+    pub projected: PlanesByRank,
 }
 
 impl Default for Together {
@@ -61,6 +74,7 @@ impl Default for Together {
             part: NONE,
             chosen: PAIR,
             planes: [NONE; 4],
+            projected: [NONE; 4],
         }
     }
 }
@@ -131,6 +145,35 @@ impl Together {
             (them.radius + radius).store_slice(&mut self.reach[rank]);
             shares(simd, mine, them.responsibility).store_slice(&mut self.share[rank]);
             them.id.simd_gt(id).select(one, -one).store_slice(&mut self.part[rank]);
+        }
+    }
+
+    /// One of the agents.
+    pub(crate) fn ego(&self, scene: Scene<'_>, lane: usize) -> Ego {
+        let row = self.first + lane;
+        let both = |[x, y]: &[Lane<f32>; 2]| Vec2::new(x[lane], y[lane]);
+        Ego {
+            row,
+            position: scene.view.position(row),
+            velocity: both(&self.velocity),
+            preferred: both(&self.preferred),
+            radius: scene.view.agents.radius[row],
+            max_speed: self.max_speed[lane],
+            dt: self.dt,
+        }
+    }
+
+    /// What one of them has chosen, m/s.
+    pub(crate) fn chosen(&self, lane: usize) -> Vec2 {
+        Vec2::new(self.chosen[0][lane], self.chosen[1][lane])
+    }
+
+    /// Lets some lanes, by bits, keep what was chosen for them.
+    pub(crate) fn keep(&mut self, mut lanes: u64, chosen: &[Lane<f32>; 2]) {
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            (self.chosen[0][lane], self.chosen[1][lane]) = (chosen[0][lane], chosen[1][lane]);
         }
     }
 

@@ -36,9 +36,9 @@ impl LocalModel for Orca {
     }
 
     #[inline(always)]
-    fn choose_together<S: Simd>(&self, simd: S, together: &mut Together) -> u64 {
+    fn choose_together<S: Simd>(&self, simd: S, together: &mut Together) {
         peer_planes_together(simd, together, self.time_horizon);
-        closest_together(simd, together)
+        closest_together(simd, together);
     }
 
     #[inline(always)]

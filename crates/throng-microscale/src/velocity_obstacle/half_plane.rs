@@ -121,8 +121,9 @@ pub fn peer_planes_together<S: Simd>(simd: S, together: &mut Together, time_hori
             part: load(simd, &together.part[rank]),
         };
         let planes = pairs.planes(simd, time_horizon, together.dt);
+        let (see, none) = (together.see(simd, rank), f32x16::splat(simd, 0.0));
         for (column, lanes) in together.planes.iter_mut().zip(planes) {
-            lanes.store_slice(&mut column[rank]);
+            see.select(lanes, none).store_slice(&mut column[rank]);
         }
     }
 }
