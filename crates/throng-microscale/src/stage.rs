@@ -1,7 +1,7 @@
 //! The stage around a local model: who looks where, in parallel, and what can be told of it afterwards.
 
 use crate::around::{Around, Ego, Found, Reach};
-use crate::headway::{Ask, Headway, HeldUp, Want};
+use crate::headway::{Ask, Headway, HeldUp, Want, Wish, find_wishes};
 use crate::together::Together;
 use fearless_simd::{Level, Simd};
 use glam::Vec2;
@@ -64,6 +64,8 @@ pub struct Scene<'a> {
     pub intents: &'a Intents,
     /// What every agent remembers of its last choice.
     pub memory: &'a Memory<HeldUp>,
+    /// By row, what agents know of one another in dense crowds; of none where no model asks for it.
+    pub wishes: &'a [Wish],
     /// Whether agents follow plans that keep clear of all others: to be slowed or turned would be to lose them.
     pub planned: bool,
 }
@@ -125,6 +127,8 @@ pub trait Microscale: Send + Sync {
     fn reach(&self) -> Reach;
     /// Whether it reads how the crowd flows.
     fn reads_flow(&self) -> bool;
+    /// Whether its agents look at what others want, as they do in dense crowds.
+    fn minds_crowds(&self) -> bool;
 }
 
 /// The cohorts that use a local model, a mark for each; all of them where there is no list.
@@ -136,6 +140,8 @@ pub type Users = Option<Vec<bool>>;
 pub struct LocalModels {
     models: Vec<(Box<dyn Microscale>, Users)>,
     planned: bool,
+    /// Kept for its memory only.
+    wishes: Vec<Wish>,
     /// What agents remember, for the engine to save, to hash and to let forget.
     pub memory: Memory<HeldUp>,
 }
@@ -143,17 +149,30 @@ pub struct LocalModels {
 impl LocalModels {
     /// Models, each with those who use it, and whether agents follow plans that keep clear of all others.
     pub fn new(models: Vec<(Box<dyn Microscale>, Users)>, planned: bool) -> LocalModels {
-        LocalModels { models, planned, memory: Memory::default() }
+        LocalModels { models, planned, wishes: Vec::new(), memory: Memory::default() }
     }
 
     /// Writes the velocity that every agent chooses.
     pub fn run(&mut self, view: View<'_>, intents: &Intents, out: &mut Commands) {
         let mut remembered = self.memory.lend_rows(&view.agents.slot);
-        let scene = Scene { view, intents, memory: &self.memory, planned: self.planned };
+        let mut wishes = std::mem::take(&mut self.wishes);
+        self.find_wishes(view, intents, &remembered, &mut wishes);
+        let scene = self.scene(view, intents, &wishes);
         for (model, cohorts) in &self.models {
             model.run(scene, cohorts.as_deref().map_or(Rows::All, Rows::Cohorts), &mut remembered, out);
         }
         self.memory.take_rows(&view.agents.slot, remembered);
+        self.wishes = wishes;
+    }
+
+    fn find_wishes(&self, view: View<'_>, intents: &Intents, remembered: &[HeldUp], wishes: &mut Vec<Wish>) {
+        if self.models.iter().any(|(model, _)| model.minds_crowds()) {
+            find_wishes(view, intents, remembered, wishes);
+        }
+    }
+
+    fn scene<'a>(&'a self, view: View<'a>, intents: &'a Intents, wishes: &'a [Wish]) -> Scene<'a> {
+        Scene { view, intents, memory: &self.memory, wishes, planned: self.planned }
     }
 
     /// Tells what one agent sees and chooses now; `None` where no model is its cohort's.
@@ -161,7 +180,10 @@ impl LocalModels {
         let cohort = view.agents.cohort[row] as usize;
         let is_own = |cohorts: &Users| cohorts.as_ref().is_none_or(|marked| marked[cohort]);
         let (model, _) = self.models.iter().find(|(_, cohorts)| is_own(cohorts))?;
-        Some(model.explain(Scene { view, intents, memory: &self.memory, planned: self.planned }, row))
+        let remembered: Vec<HeldUp> = view.agents.slot.iter().map(|&slot| *self.memory.get(slot)).collect();
+        let mut wishes = Vec::new();
+        self.find_wishes(view, intents, &remembered, &mut wishes);
+        Some(model.explain(self.scene(view, intents, &wishes), row))
     }
 
     /// How far they look.
@@ -218,6 +240,10 @@ impl<M: LocalModel> Microscale for Local<M> {
 
     fn reads_flow(&self) -> bool {
         self.model.reads_flow()
+    }
+
+    fn minds_crowds(&self) -> bool {
+        self.headway.on && !self.model.keeps_distance()
     }
 }
 

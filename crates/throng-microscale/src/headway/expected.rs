@@ -1,7 +1,7 @@
 //! Which way and how fast where the crowd leaves no choice: what an agent expects of others, and the heading with the most progress
 //! before a body is met.
 
-use super::{Headway, HeldUp, SHOULDER, Sight, Want, to_wall, wish};
+use super::{Headway, HeldUp, SHOULDER, Sight, Want, Wish, to_wall, wish};
 use crate::around::{Ego, MAX_OTHERS};
 use crate::stage::Scene;
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
@@ -157,8 +157,7 @@ impl Headway {
         want: Want,
         trust: f32,
     ) -> Other {
-        let (wish, velocity) = (wish(scene, seen.row(i)), seen.velocity(i));
-        let direction = wish.normalize_or_zero();
+        let (Wish { velocity: wish, direction, .. }, velocity) = (wish(scene, seen.row(i)), seen.velocity(i));
         let alike = direction.dot(want.along).max(0.0);
         Other {
             wish: direction,

@@ -18,6 +18,9 @@
 
 mod expected;
 mod together;
+mod wish;
+
+pub use wish::{Wish, find_wishes};
 
 use crate::around::{Around, Ego};
 use crate::stage::Scene;
@@ -367,31 +370,26 @@ impl Headway {
         held_up: HeldUp,
         mut closed: u128,
     ) -> f32 {
-        let agents = scene.view.agents;
         let (queued, trust) = (held_up.queued(), held_up.trust());
-        let has_arrived = agents.status[ego.row] == Status::Arrived;
+        let has_arrived = scene.view.agents.status[ego.row] == Status::Arrived;
         let speed = way.length().max(1e-6);
         let way = Want { along: way / speed, speed };
         let mut most = 0.0f32;
         while closed != 0 {
             let i = closed.trailing_zeros() as usize;
             closed &= closed - 1;
-            let row = seen.row(i) as usize;
-            let Some(&slot) = agents.slot.get(row) else { continue };
+            let Some(other) = scene.wishes.get(seen.row(i) as usize) else { continue };
             let part = if has_arrived {
-                f32::from(agents.status[row] == Status::Arrived)
+                f32::from(other.has_arrived)
             } else {
-                let theirs = scene.memory.get(slot).queued();
-                let (wish, velocity) = (wish(scene, seen.row(i)), seen.velocity(i));
-                let late = 1.0 - velocity.dot(wish) / wish.length_squared().max(1e-6);
-                let late = ((late - TOLERANCE) / (1.0 - TOLERANCE)).clamp(0.0, 1.0);
+                let (theirs, velocity) = (other.held_up.queued(), seen.velocity(i));
                 // Its own loss counts as far as the one that it follows explains it.
                 let slower = 1.0 - velocity.dot(way.along) / speed;
                 let mine = queued * (slower / held_up.waited.max(BRIEF)).clamp(0.0, 1.0);
-                let same_way = (wish.normalize_or_zero().dot(way.along) - SAME_WAY) / (1.0 - SAME_WAY);
+                let same_way = (other.direction.dot(way.along) - SAME_WAY) / (1.0 - SAME_WAY);
                 let goes_on = 1.0 + velocity.dot(way.along) / (TOLERANCE * speed);
                 let follows = same_way.max(0.0) * goes_on.clamp(0.0, 1.0);
-                (follows * theirs.max(late).max(mine)).max(queued.min(theirs))
+                (follows * theirs.max(other.late).max(mine)).max(queued.min(theirs))
             };
             if part > most {
                 let gap = self.other(scene, seen, i, way, trust).gap(seen, i, way);
@@ -425,18 +423,18 @@ impl Headway {
     fn step_aside(&self, scene: Scene<'_>, position: Vec2, seen: impl Sight) -> Option<Vec2> {
         (0..seen.count()).find_map(|i| {
             let row = seen.row(i) as usize;
-            let held_up = scene.memory.get(*scene.view.agents.slot.get(row)?);
+            let theirs = scene.wishes.get(row)?;
             // Of those who want where it stands, or by their plan just there, one that waits for a moment is enough.
             let goal = || scene.view.goal(row) + scene.view.seam(position, row);
             let is_on_goal = || goal().distance(position) < seen.reach(i);
             let hurry = match scene.planned || is_on_goal() {
-                true => (HURRY * held_up.waited).min(1.0),
-                false => held_up.queued(),
+                true => (HURRY * theirs.held_up.waited).min(1.0),
+                false => theirs.held_up.queued(),
             };
             if hurry <= 0.0 {
                 return None;
             }
-            let (wish, from_them) = (wish(scene, seen.row(i)), -seen.towards(i));
+            let (wish, from_them) = (theirs.velocity, -seen.towards(i));
             let stands =
                 scene.planned && wish == Vec2::ZERO && scene.view.agents.status[row] == Status::Walking;
             // A plan that stands is one for which there is no room yet: its way tells where to.
@@ -487,17 +485,10 @@ fn towards(from: f32, to: f32, part: f32) -> f32 {
     if next < from && next < FORGOTTEN { 0.0 } else { next }
 }
 
-/// The velocity that an agent would like to have; none of one that waits or has arrived, or of a scripted body.
+/// What an agent wants; nothing where it is a scripted body.
 #[inline(always)]
-fn wish(scene: Scene<'_>, row: u32) -> Vec2 {
-    match scene.view.agents.status.get(row as usize) {
-        // As fast as legs can, whatever a caller wants.
-        Some(Status::Walking) => {
-            let most = scene.view.agents.max_speed[row as usize];
-            scene.intents.velocity(row as usize).clamp_length_max(most)
-        }
-        _ => Vec2::ZERO,
-    }
+fn wish(scene: Scene<'_>, row: u32) -> Wish {
+    scene.wishes.get(row as usize).copied().unwrap_or_default()
 }
 
 fn has_movers(scene: Scene<'_>, seen: impl Sight) -> bool {
@@ -545,10 +536,9 @@ fn around_corner(scene: Scene<'_>, seen: impl Sight, ego: &Ego, want: Want, held
 /// How much those ahead that go the same way are in a queue.
 fn queue_ahead(scene: Scene<'_>, seen: impl Sight, want: Want) -> f32 {
     let of = |i: usize| {
-        let row = seen.row(i);
-        let goes_ahead = seen.towards(i).dot(want.along) > 0.0 && wish(scene, row).dot(want.along) > 0.0;
-        let slot = scene.view.agents.slot.get(row as usize).filter(|_| goes_ahead);
-        slot.map_or(0.0, |&slot| scene.memory.get(slot).queued())
+        let theirs = wish(scene, seen.row(i));
+        let goes_ahead = seen.towards(i).dot(want.along) > 0.0 && theirs.velocity.dot(want.along) > 0.0;
+        if goes_ahead { theirs.held_up.queued() } else { 0.0 }
     };
     (0..seen.count()).map(of).fold(0.0, f32::max)
 }
@@ -610,11 +600,11 @@ fn opposition(scene: Scene<'_>, seen: impl Sight, ego: &Ego, want: Want) -> f32 
     let of = |i: usize| {
         let (row, towards) = (seen.row(i), seen.towards(i));
         let forwards = towards.dot(want.along);
-        let Some(&slot) = scene.view.agents.slot.get(row as usize).filter(|_| forwards > 0.0) else {
+        let Wish { direction, held_up: theirs, .. } = wish(scene, row);
+        if forwards <= 0.0 || theirs == HeldUp::default() {
             return 0.0;
-        };
-        let (wish, squared, theirs) = (wish(scene, row), towards.length_squared(), scene.memory.get(slot));
-        let alike = wish.normalize_or_zero().dot(want.along);
+        }
+        let (squared, alike) = (towards.length_squared(), direction.dot(want.along));
         let passes = || {
             let theirs = aim(row as usize) + scene.view.seam(ego.position, row as usize) - towards;
             aim(ego.row).dot(towards) > squared && theirs.dot(-towards) > squared
