@@ -45,7 +45,18 @@ const TOGETHER: f32 = 1.5;
 /// More neighbours than can touch one disc of about the same size; the nearest ones count.
 const MAX_CONTACTS: usize = 24;
 
-type Touching = Few<u32, MAX_CONTACTS>;
+/// Another that can be touched.
+#[derive(Clone, Copy, Debug, Default)]
+struct Touch {
+    row: u32,
+    /// Sum of radii, m.
+    reach: f32,
+}
+
+type Touching = Few<Touch, MAX_CONTACTS>;
+
+/// Overlapping rows that one thread moves in a round: they are few, and each is much work.
+const ROUND: usize = 32;
 
 /// None: an agent that cannot touch any other has no list.
 const NONE: u32 = u32::MAX;
@@ -63,7 +74,9 @@ pub(crate) struct Contacts {
     /// Rows that overlap another now, and where they have to go.
     overlapping: Vec<u32>,
     corrected: Vec<Vec2>,
-    spare: Vec<u32>,
+    /// Rows that may overlap another after a round, and whether they do.
+    candidates: Vec<u32>,
+    overlaps: Vec<bool>,
     /// All rows that have been moved.
     moved: Vec<u32>,
 }
@@ -73,6 +86,8 @@ pub(crate) struct Contacts {
 struct Found {
     /// Whom those touch that can touch another.
     touching: Vec<Touching>,
+    /// Where those want to go.
+    bearing: Vec<Bearing>,
     /// Rows that overlap another at first.
     overlapping: Vec<u32>,
 }
@@ -86,7 +101,7 @@ impl Contact {
         contacts: &mut Contacts,
         moves: &mut Moves,
     ) {
-        contacts.find(view, commands, moves);
+        contacts.find(view, intents, commands, moves);
         let mut pushed = PUSHED;
         for _ in 0..self.iterations {
             if contacts.overlapping.is_empty() {
@@ -103,7 +118,7 @@ impl Contact {
 
 impl Contacts {
     /// Lists who can touch another: only those whose nearest other is near enough, or whom a scripted body reaches.
-    fn find(&mut self, view: View<'_>, commands: &Commands, moves: &Moves) {
+    fn find(&mut self, view: View<'_>, intents: &Intents, commands: &Commands, moves: &Moves) {
         let agents = view.agents;
         self.place.resize(agents.len(), NONE);
         self.looked_at.resize(agents.len(), 0);
@@ -113,7 +128,7 @@ impl Contacts {
         let level = Level::new();
         let columns = (&mut self.place[..], PerChunk(&mut self.chunks));
         for_chunks(CHUNK, columns, &|chunk, (place, PerChunk(found))| {
-            dispatch!(level, simd => found[0].search(simd, view, commands, moves, chunk * CHUNK, place));
+            dispatch!(level, simd => found[0].search(simd, view, intents, commands, moves, chunk * CHUNK, place));
         });
         self.overlapping.clear();
         self.overlapping.extend(self.chunks[..chunks].iter().flat_map(|found| &found.overlapping));
@@ -124,9 +139,9 @@ impl Contacts {
     fn part(&mut self, view: View<'_>, precedence: Precedence<'_>, moves: &mut Moves) {
         let mut corrected = std::mem::take(&mut self.corrected);
         corrected.resize(self.overlapping.len(), Vec2::ZERO);
-        for_chunks(CHUNK, (&mut corrected[..], &self.overlapping[..]), &|_, (to, rows)| {
+        for_chunks(ROUND, (&mut corrected[..], &self.overlapping[..]), &|_, (to, rows)| {
             for (to, &row) in to.iter_mut().zip(rows) {
-                *to = apart(view, precedence, moves, row as usize, self.touching(row));
+                *to = self.apart(view, precedence, moves, row as usize);
             }
         });
         for (&row, &to) in self.overlapping.iter().zip(&corrected) {
@@ -160,25 +175,82 @@ impl Contacts {
 
     /// Only those who have moved, and those whom they may have moved into, can overlap another now.
     fn find_overlapping(&mut self, view: View<'_>, moves: &Moves) {
-        let mut candidates = std::mem::take(&mut self.spare);
+        let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         self.round = self.round.wrapping_add(1);
         for &moved in &self.overlapping {
             let Found { touching, .. } = &self.chunks[moved as usize / CHUNK];
             let touching = &touching[self.place[moved as usize] as usize];
-            for &row in std::iter::once(&moved).chain(touching) {
+            for row in std::iter::once(moved).chain(touching.iter().map(|touch| touch.row)) {
                 let looked_at = std::mem::replace(&mut self.looked_at[row as usize], self.round);
                 if looked_at != self.round && self.place[row as usize] != NONE {
                     candidates.push(row);
                 }
             }
         }
-        candidates.retain(|&row| overlaps(view, moves, row as usize, self.touching(row)));
-        self.spare = std::mem::replace(&mut self.overlapping, candidates);
+        let mut found = std::mem::take(&mut self.overlaps);
+        found.resize(candidates.len(), false);
+        for_chunks(4 * ROUND, (&mut found[..], &candidates[..]), &|_, (found, rows)| {
+            for (found, &row) in found.iter_mut().zip(rows) {
+                *found = overlaps(view, moves, row as usize, self.touching(row));
+            }
+        });
+        self.overlapping.clear();
+        let those = candidates.iter().zip(&found).filter(|(_, overlaps)| **overlaps);
+        self.overlapping.extend(those.map(|(&row, _)| row));
+        (self.candidates, self.overlaps) = (candidates, found);
     }
 
     fn touching(&self, row: u32) -> &Touching {
         &self.chunks[row as usize / CHUNK].touching[self.place[row as usize] as usize]
+    }
+
+    /// Where a row wants to go.
+    #[inline(always)]
+    fn bearing(&self, view: View<'_>, intents: &Intents, row: usize) -> Bearing {
+        match self.place[row] {
+            NONE => Bearing::of(view, intents, row),
+            place => self.chunks[row / CHUNK].bearing[place as usize],
+        }
+    }
+
+    /// Where a body is once it has done its part for all its contacts.
+    fn apart(&self, view: View<'_>, precedence: Precedence<'_>, moves: &Moves, row: usize) -> Vec2 {
+        let agents = view.agents;
+        let mine = self.bearing(view, precedence.intents, row);
+        let at = place(moves, row);
+        let (mut sum, mut count) = (Vec2::ZERO, 0.0f32);
+        let mut push = |away: Vec2, reach: f32, fallback: Vec2, share: &dyn Fn(Vec2) -> f32| {
+            let depth = reach - away.length();
+            if depth > 0.0 {
+                let direction = unit_or(away, fallback);
+                sum += direction * (depth * share(direction));
+                count += 1.0;
+            }
+        };
+        for &Touch { row: other, reach } in self.touching(row as u32) {
+            let other = other as usize;
+            let part = if agents.id[row] < agents.id[other] { Vec2::X } else { Vec2::NEG_X };
+            push(view.towards(place(moves, other), at), reach, part, &|direction| {
+                let theirs = self.bearing(view, precedence.intents, other);
+                precedence.share(view, (row, &mine), (other, &theirs), direction, reach)
+            });
+        }
+        let mut struck = false;
+        for mover in view.movers {
+            let away = view.towards(mover.position + mover.velocity * view.dt, at);
+            let reach = agents.radius[row] + mover.radius;
+            struck |= away.length_squared() < reach * reach;
+            push(away, reach, Vec2::X, &|_| 1.0);
+        }
+        let moved = at + if count > TOGETHER { sum * (TOGETHER / count) } else { sum };
+        let from = view.position(row);
+        // Bodies that overlap already part as fast as they can walk; a scripted body moves them at its own speed.
+        let moved = match struck {
+            true => moved,
+            false => from + at_most(moved - from, (agents.max_speed[row] * view.dt).max(at.distance(from))),
+        };
+        pushed_out(view.walls.near(from), from, moved, agents.radius[row])
     }
 
     /// The velocity that others see is the one that a body really had.
@@ -206,12 +278,14 @@ impl Found {
         &mut self,
         simd: S,
         view: View<'_>,
+        intents: &Intents,
         commands: &Commands,
         moves: &Moves,
         first: usize,
         place: &mut [u32],
     ) {
         self.touching.clear();
+        self.bearing.clear();
         self.overlapping.clear();
         let mut candidates = Candidates::default();
         for (row, place) in (first..).zip(place) {
@@ -228,6 +302,7 @@ impl Found {
                 }
                 *place = self.touching.len() as u32;
                 self.touching.push(touching);
+                self.bearing.push(Bearing::of(view, intents, row));
             }
         }
     }
@@ -247,13 +322,18 @@ fn contacts<S: Simd>(
     let (at, from, radius) = (place(moves, row), view.position(row), &view.agents.radius);
     let mut look_at = |other: usize| {
         // Both may be pushed, from where they were, as far as they can walk.
-        let close = radius[row] + radius[other] + 2.0 * view.fastest * view.dt;
+        let reach = radius[row] + radius[other];
+        let close = reach + 2.0 * view.fastest * view.dt;
         let squared = view.towards(from, view.position(other)).length_squared();
         if other != row && squared < close * close {
-            insert_nearest_first(&mut touching, other as u32, |row| {
-                let away = view.towards(at, place(moves, row as usize)).length_squared();
-                (away, view.agents.id[row as usize])
-            });
+            insert_nearest_first(
+                &mut touching,
+                Touch { row: other as u32, reach },
+                |Touch { row, .. }| {
+                    let away = view.towards(at, place(moves, row as usize)).length_squared();
+                    (away, view.agents.id[row as usize])
+                },
+            );
         }
     };
     if let Some(rows) = near.rows() {
@@ -267,8 +347,8 @@ fn contacts<S: Simd>(
 
 /// By distance, then by id: what contacts ask for is added up, and a sum has other bits in another order.
 #[inline(always)]
-fn insert_nearest_first(touching: &mut Touching, row: u32, key: impl Fn(u32) -> (f32, u32)) {
-    let mine = key(row);
+fn insert_nearest_first(touching: &mut Touching, touch: Touch, key: impl Fn(Touch) -> (f32, u32)) {
+    let mine = key(touch);
     let place = touching.iter().take_while(|&&other| key(other) < mine).count();
     if touching.is_full() {
         // The furthest one is left out.
@@ -277,7 +357,7 @@ fn insert_nearest_first(touching: &mut Touching, row: u32, key: impl Fn(u32) -> 
         }
         touching.pop();
     }
-    touching.insert(place, row);
+    touching.insert(place, touch);
 }
 
 /// Whether a body overlaps one of its contacts, or a scripted body, by more than is left alone.
@@ -287,60 +367,20 @@ fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> b
     let closer = |other: Vec2, reach: f32| {
         view.towards(at, other).length_squared() < (reach - TOLERANCE).max(0.0).powi(2)
     };
-    touching.iter().any(|&other| {
-        closer(place(moves, other as usize), agents.radius[row] + agents.radius[other as usize])
-    }) || view
-        .movers
-        .iter()
-        .any(|mover| closer(mover.position + mover.velocity * view.dt, agents.radius[row] + mover.radius))
+    touching.iter().any(|touch| closer(place(moves, touch.row as usize), touch.reach))
+        || view
+            .movers
+            .iter()
+            .any(|mover| closer(mover.position + mover.velocity * view.dt, agents.radius[row] + mover.radius))
 }
 
 /// Whether a body overlaps one of its contacts more than before the step.
 fn is_deeper(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> bool {
-    touching.iter().any(|&other| {
+    touching.iter().any(|&Touch { row: other, reach }| {
         let other = other as usize;
-        let reach = view.agents.radius[row] + view.agents.radius[other];
         let before = view.towards(view.position(row), view.position(other)).length().min(reach);
         view.towards(place(moves, row), place(moves, other)).length() < before - PACKED
     })
-}
-
-/// Where a body is once it has done its part for all its contacts.
-fn apart(view: View<'_>, precedence: Precedence<'_>, moves: &Moves, row: usize, touching: &Touching) -> Vec2 {
-    let agents = view.agents;
-    let at = place(moves, row);
-    let (mut sum, mut count) = (Vec2::ZERO, 0.0f32);
-    let mut push = |away: Vec2, reach: f32, fallback: Vec2, share: &dyn Fn(Vec2) -> f32| {
-        let depth = reach - away.length();
-        if depth > 0.0 {
-            let direction = unit_or(away, fallback);
-            sum += direction * (depth * share(direction));
-            count += 1.0;
-        }
-    };
-    for &other in touching {
-        let other = other as usize;
-        let reach = agents.radius[row] + agents.radius[other];
-        let part = if agents.id[row] < agents.id[other] { Vec2::X } else { Vec2::NEG_X };
-        push(view.towards(place(moves, other), at), reach, part, &|direction| {
-            precedence.share(view, row, other, direction, reach)
-        });
-    }
-    let mut struck = false;
-    for mover in view.movers {
-        let away = view.towards(mover.position + mover.velocity * view.dt, at);
-        let reach = agents.radius[row] + mover.radius;
-        struck |= away.length_squared() < reach * reach;
-        push(away, reach, Vec2::X, &|_| 1.0);
-    }
-    let moved = at + if count > TOGETHER { sum * (TOGETHER / count) } else { sum };
-    let from = view.position(row);
-    // Bodies that overlap already part as fast as they can walk; a scripted body moves them at its own speed.
-    let moved = match struck {
-        true => moved,
-        false => from + at_most(moved - from, (agents.max_speed[row] * view.dt).max(at.distance(from))),
-    };
-    pushed_out(view.walls.near(from), from, moved, agents.radius[row])
 }
 
 /// Who gives way to whom.
@@ -351,44 +391,67 @@ struct Precedence<'a> {
     pushed: f32,
 }
 
-impl Precedence<'_> {
-    /// The part of an overlap that one of two takes back, which lies in a direction as seen from the other.
-    #[inline(always)]
-    fn share(&self, view: View<'_>, row: usize, other: usize, direction: Vec2, reach: f32) -> f32 {
-        if view.agents.status[row] == Status::Waiting && view.agents.status[other] != Status::Waiting {
-            return 0.0;
-        }
-        let mine = self.gives_way(view, row, -direction);
-        let theirs = self.gives_way(view, other, direction);
-        let first = self.is_nearer(view, row, other, reach);
-        let (mine, theirs) = (mine * (1.0 - first), theirs * first);
-        if mine + theirs > 0.0 { mine / (mine + theirs) } else { 0.5 }
+/// Where an agent wants to go, which lasts as long as a step.
+#[derive(Clone, Copy, Debug)]
+struct Bearing {
+    /// None where it does not want to move.
+    direction: Vec2,
+    /// How far it is to where it turns next, m.
+    left: f32,
+}
+
+impl Bearing {
+    fn of(view: View<'_>, intents: &Intents, row: usize) -> Bearing {
+        let direction = intents.velocity(row).normalize_or_zero();
+        Bearing { direction, left: intents.aim[row].distance(view.position(row)) }
     }
 
     /// How much one of two who go opposite ways is nearer to where it turns next: 1 by its own width, 0.5 where they do not.
     #[inline(always)]
-    fn is_nearer(&self, view: View<'_>, row: usize, other: usize, reach: f32) -> f32 {
-        let wish = |row: usize| self.intents.velocity(row).normalize_or_zero();
-        let against = (-wish(row).dot(wish(other))).max(0.0);
-        let left = |row: usize| self.intents.aim[row].distance(view.position(row));
+    fn is_nearer(&self, other: &Bearing, reach: f32, pushed: f32) -> f32 {
+        let against = (-self.direction.dot(other.direction)).max(0.0);
         // Where both have as far to go a convention decides, as at a road's crossing: who goes east, or north.
-        let apart = wish(row) - wish(other);
+        let apart = self.direction - other.direction;
         let tie = EASTBOUND * if apart.x == 0.0 { apart.y } else { apart.x }.signum();
-        let ahead = ((left(other) - left(row)) / reach + tie).clamp(-1.0, 1.0);
-        0.5 + 0.49 * against * ahead * (PUSHED / self.pushed)
+        let ahead = ((other.left - self.left) / reach + tie).clamp(-1.0, 1.0);
+        0.5 + 0.49 * against * ahead * (PUSHED / pushed)
+    }
+}
+
+impl Precedence<'_> {
+    /// The part of an overlap that one of two takes back, which lies in a direction as seen from the other.
+    #[inline(always)]
+    fn share(
+        &self,
+        view: View<'_>,
+        (row, own): (usize, &Bearing),
+        (other, its): (usize, &Bearing),
+        direction: Vec2,
+        reach: f32,
+    ) -> f32 {
+        if view.agents.status[row] == Status::Waiting && view.agents.status[other] != Status::Waiting {
+            return 0.0;
+        }
+        let mine = self.gives_way(view, row, own, -direction);
+        let theirs = self.gives_way(view, other, its, direction);
+        let first = own.is_nearer(its, reach, self.pushed);
+        let (mine, theirs) = (mine * (1.0 - first), theirs * first);
+        if mine + theirs > 0.0 { mine / (mine + theirs) } else { 0.5 }
     }
 
     /// How much an agent gives way to a body that lies in a direction: most where that is straight ahead, little where it is behind.
     #[inline(always)]
-    fn gives_way(&self, view: View<'_>, row: usize, direction: Vec2) -> f32 {
-        let wish = match view.agents.status[row] {
-            Status::Waiting => return 0.0,
-            Status::Walking => self.intents.velocity(row),
+    fn gives_way(&self, view: View<'_>, row: usize, bearing: &Bearing, direction: Vec2) -> f32 {
+        let responsibility = view.agents.responsibility[row];
+        match view.agents.status[row] {
+            Status::Waiting => 0.0,
+            Status::Walking => {
+                let ahead = 0.5 * (1.0 + bearing.direction.dot(direction));
+                responsibility * (ahead * ahead + self.pushed)
+            }
             // It has what it wants, and makes way.
-            Status::Arrived => return view.agents.responsibility[row],
-        };
-        let ahead = 0.5 * (1.0 + wish.normalize_or_zero().dot(direction));
-        view.agents.responsibility[row] * (ahead * ahead + self.pushed)
+            Status::Arrived => responsibility,
+        }
     }
 }
 

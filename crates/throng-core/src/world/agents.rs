@@ -1,6 +1,6 @@
 //! Agents as columns: one `Vec` per property, all of one length.
 
-use crate::parallel::for_chunks;
+use crate::parallel::{Columns, for_chunks};
 use serde::{Deserialize, Serialize};
 
 /// What an agent is doing.
@@ -53,9 +53,36 @@ macro_rules! columns {
                 } )*
             }
 
-            /// Puts the row `order[i]` at row `i`.
-            pub(crate) fn reorder(&mut self, order: &[u32], spare: &mut Spare) {
-                $( <$kind as Column>::reorder(&mut self.$name, order, spare); )*
+            /// Puts the row `order[i]` at row `i`, all columns in one pass. What was there before is left in `spare`, for its memory.
+            pub(crate) fn reorder(&mut self, order: &[u32], spare: &mut Agents) {
+                let Some(any) = (!self.is_empty()).then(|| self.row(0)) else { return };
+                $( spare.$name.resize(self.len(), any.$name); )*
+                let columns = ColumnsMut { $( $name: &mut spare.$name[..], )* };
+                for_chunks(crate::CHUNK, (columns, order), &|_, (columns, order)| {
+                    $(
+                        for (to, &row) in columns.$name.iter_mut().zip(order) {
+                            *to = self.$name[row as usize];
+                        }
+                    )*
+                });
+                std::mem::swap(self, spare);
+            }
+        }
+
+        /// Some rows of all columns, to be written.
+        struct ColumnsMut<'a> {
+            $( $name: &'a mut [$kind], )*
+        }
+
+        impl Columns for ColumnsMut<'_> {
+            fn chunks(&self, size: usize) -> usize {
+                self.id.len().div_ceil(size)
+            }
+
+            fn split(self, chunks: usize, size: usize) -> (Self, Self) {
+                let middle = (chunks * size).min(self.id.len());
+                $( let $name = self.$name.split_at_mut(middle); )*
+                (ColumnsMut { $( $name: $name.0, )* }, ColumnsMut { $( $name: $name.1, )* })
             }
         }
     };
@@ -111,43 +138,3 @@ impl Agents {
         self.id.is_empty()
     }
 }
-
-/// One spare column per element type: a reorder fills it and swaps it in, so nothing is allocated.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Spare {
-    f32: Vec<f32>,
-    u32: Vec<u32>,
-    u16: Vec<u16>,
-    status: Vec<Status>,
-}
-
-trait Column: Copy + Send + Sync + Sized {
-    fn spare(spare: &mut Spare) -> &mut Vec<Self>;
-
-    fn reorder(column: &mut Vec<Self>, order: &[u32], spare: &mut Spare) {
-        let fresh = Self::spare(spare);
-        let Some(&any) = column.first() else { return };
-        fresh.resize(column.len(), any);
-        let chunk = crate::CHUNK * 4;
-        for_chunks(chunk, (&mut fresh[..], order), &|_, (fresh, order)| {
-            for (slot, &row) in fresh.iter_mut().zip(order) {
-                *slot = column[row as usize];
-            }
-        });
-        std::mem::swap(column, fresh);
-    }
-}
-
-macro_rules! column {
-    ($kind:ty, $spare:ident) => {
-        impl Column for $kind {
-            fn spare(spare: &mut Spare) -> &mut Vec<$kind> {
-                &mut spare.$spare
-            }
-        }
-    };
-}
-column!(f32, f32);
-column!(u32, u32);
-column!(u16, u16);
-column!(Status, status);

@@ -1,8 +1,7 @@
 //! Rows: who is in which, and who is near a place.
 
-use super::agents::Spare;
 use super::commit::Cause;
-use super::{Agent, Slots, World};
+use super::{Agent, Agents, Slots, World};
 use crate::space::{Cells, Period};
 use glam::Vec2;
 use std::sync::OnceLock;
@@ -21,7 +20,8 @@ pub(super) struct Index {
     /// An index of rows that are not sorted, where a query needed one since they were last changed.
     unsorted: OnceLock<(Cells, Vec<u32>)>,
     order: Vec<u32>,
-    spare: Spare,
+    /// What rows were before they were last sorted, kept for its memory.
+    spare: Agents,
 }
 
 impl World {
