@@ -308,16 +308,17 @@ fn choose_together<S: Simd, M: LocalModel>(
     let can =
         |row: usize| rows.have(view.agents.cohort[row]) && (!headway.on || is_listed(range[row - first]));
     let chosen = together.among_others(scene, reach, can);
+    together.lanes = chosen;
     if chosen == 0 {
         return 0;
     }
     together.look(simd, scene);
     if headway.on {
-        let wants = headway.want_together(simd, scene, together, remembered, chosen);
+        let wants = headway.want_together(simd, scene, together, remembered);
         let decided = together.chosen;
         model.choose_together(simd, together);
         together.keep(wants.decided(), &decided);
-        headway.weigh_together(simd, scene, together, &wants, remembered, chosen);
+        headway.weigh_together(simd, scene, together, &wants, remembered);
     } else {
         model.choose_together(simd, together);
     }

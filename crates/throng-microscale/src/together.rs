@@ -8,6 +8,7 @@ use crate::around::{Ego, Reach, shares};
 use crate::stage::Scene;
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 use glam::Vec2;
+use throng_core::geom::ConesTogether;
 use throng_core::handover::Near;
 use throng_core::space::{Batch, Columns, LANES, Lane, MOST_TOGETHER, Query};
 
@@ -26,6 +27,8 @@ pub struct Together {
     pub first: usize,
     /// How many they are.
     pub count: usize,
+    /// By bits, those who choose together.
+    pub lanes: u64,
     /// The most others that one of them sees.
     pub deepest: usize,
     /// Step, s.
@@ -52,6 +55,8 @@ pub struct Together {
     pub planes: PlanesByRank,
     /// Memory of linear programs in dense crowds.
     pub projected: PlanesByRank,
+    /// Cones by rank.
+    pub cones: ConesTogether,
 }
 
 impl Default for Together {
@@ -62,6 +67,7 @@ impl Default for Together {
             batch: Batch::default(),
             first: 0,
             count: 0,
+            lanes: 0,
             deepest: 0,
             dt: 0.0,
             velocity: PAIR,
@@ -75,6 +81,7 @@ impl Default for Together {
             chosen: PAIR,
             planes: [NONE; 4],
             projected: [NONE; 4],
+            cones: ConesTogether::default(),
         }
     }
 }

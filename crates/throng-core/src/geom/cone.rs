@@ -224,7 +224,7 @@ impl Shadows {
 
 /// Where `start + t * slope` is positive, as an interval of t.
 #[inline(always)]
-fn above<S: Simd>(simd: S, start: f32x16<S>, slope: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
+pub(super) fn above<S: Simd>(simd: S, start: f32x16<S>, slope: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
     let splat = |value: f32| f32x16::splat(simd, value);
     let (never, always) = (splat(f32::INFINITY), splat(f32::NEG_INFINITY));
     let flat = slope.abs().simd_lt(splat(1e-9));

@@ -1,6 +1,7 @@
 //! Plane geometry on `glam` vectors that more than one room needs.
 
 mod cone;
+mod cones;
 pub mod double;
 mod exp;
 pub mod overlay;
@@ -8,6 +9,7 @@ mod pendulum;
 mod timed;
 
 pub use cone::{Cone, Line, MOST_CONES, SLACK, each_free};
+pub use cones::{Cones as ConesTogether, Wanted};
 pub use exp::exp;
 pub use pendulum::{Pendulum, Swing};
 pub use timed::between;

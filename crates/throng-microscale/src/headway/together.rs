@@ -60,7 +60,7 @@ pub(crate) struct Wants {
 }
 
 impl Headway {
-    /// What agents want among `lanes`, as [`Headway::want`] and [`Headway::ask`] tell it of each. Writes what they remember, what they
+    /// What agents want, as [`Headway::want`] and [`Headway::ask`] tell it of each. Writes what they remember, what they
     /// prefer, and the velocities of those who have decided.
     #[inline(always)]
     pub(crate) fn want_together<S: Simd>(
@@ -69,7 +69,6 @@ impl Headway {
         scene: Scene<'_>,
         together: &mut Together,
         remembered: &mut [HeldUp],
-        lanes: u64,
     ) -> Wants {
         let mut wants = Wants { along: [[0.0; LANES]; 2], speed: [1.0; LANES], weighed: 0, decided: 0 };
         let mut waited = [0.0; LANES];
@@ -77,6 +76,7 @@ impl Headway {
             *waited = held_up.waited;
         }
         let moving = wants.of_free(simd, self, together, &mut waited);
+        let lanes = together.lanes;
         for lane in (0..LANES).filter(|lane| lanes >> lane & 1 > 0) {
             let (row, held_up) = (together.first + lane, &mut remembered[lane]);
             let walks = scene.view.agents.status[row] == Status::Walking && moving >> lane & 1 > 0;
@@ -119,7 +119,7 @@ impl Headway {
         (together.preferred[0][lane], together.preferred[1][lane]) = preferred.into();
     }
 
-    /// What is made of the choices of those among `lanes`, as [`Headway::give_in`] tells it of each.
+    /// What is made of their choices, as [`Headway::give_in`] tells it of each.
     #[inline(always)]
     pub(crate) fn weigh_together<S: Simd>(
         &self,
@@ -128,7 +128,6 @@ impl Headway {
         together: &mut Together,
         wants: &Wants,
         remembered: &[HeldUp],
-        lanes: u64,
     ) {
         let splat = |value: f32| f32x16::splat(simd, value);
         let (one, none) = (splat(1.0), splat(0.0));
@@ -144,7 +143,7 @@ impl Headway {
         let trust = (splat(2.0) * (one - load(simd, &waited))).min(one);
         let doubted = (lost * (one - trust)).simd_gt(none).to_bitmask();
         let (closed, by_rank) = self.closed_together(simd, together, way);
-        let mut open = lanes & wants.weighed & (closed | doubted);
+        let mut open = together.lanes & wants.weighed & (closed | doubted);
         while open != 0 {
             let lane = open.trailing_zeros() as usize;
             open &= open - 1;

@@ -5,8 +5,11 @@
 use crate::LocalModel;
 use crate::around::{Around, Ego, Others, Reach};
 use crate::stage::Scene;
-use crate::velocity_obstacle::{choose_outside, cone_towards};
-use fearless_simd::Simd;
+use crate::together::Together;
+use crate::velocity_obstacle::{
+    ConeLanes, Pairs, choose_outside, choose_outside_together, cone_towards, select,
+};
+use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
 use throng_core::geom::{Cone, det};
 
@@ -23,6 +26,8 @@ throng_core::params! {
 }
 
 impl LocalModel for Hrvo {
+    const CHOOSES_TOGETHER: bool = true;
+
     fn reach(&self) -> Reach {
         Reach {
             neighbor_distance: self.neighbor_distance,
@@ -30,6 +35,11 @@ impl LocalModel for Hrvo {
             time_horizon_obstacles: self.time_horizon_obstacles,
             walls_ahead: self.time_horizon_obstacles,
         }
+    }
+
+    #[inline(always)]
+    fn choose_together<S: Simd>(&self, simd: S, together: &mut Together) {
+        choose_outside_together(simd, together, |pairs| cones(simd, pairs));
     }
 
     #[inline(always)]
@@ -57,4 +67,25 @@ fn cone(ego: &Ego, others: &Others, other: usize) -> Cone {
         reciprocal_apex + reciprocal.right * (det(gap, reciprocal.left) / sine)
     };
     Cone { apex, ..reciprocal }
+}
+
+/// The same of many pairs at once.
+#[inline(always)]
+fn cones<S: Simd>(simd: S, pairs: &Pairs<S>) -> ConeLanes<S> {
+    let det = |a: [f32x16<S>; 2], b: [f32x16<S>; 2]| a[0] * b[1] - a[1] * b[0];
+    let less = |a: [f32x16<S>; 2], b: [f32x16<S>; 2]| [a[0] - b[0], a[1] - b[1]];
+    let apex = pairs.between(simd, pairs.share);
+    let reciprocal = pairs.cones(simd, apex, pairs.share);
+    let ConeLanes { left, right, apart, .. } = reciprocal;
+    let sine = det(right, left);
+    let slides = apart & sine.simd_gt(f32x16::splat(simd, 1e-6));
+    let gap = less(pairs.other_velocity, apex);
+    let (to_left, to_right) = (det(right, gap) / sine, det(gap, left) / sine);
+    let on_the_left = det(pairs.towards, less(pairs.velocity, apex)).simd_gt(f32x16::splat(simd, 0.0));
+    let slid = select(
+        on_the_left,
+        [apex[0] + left[0] * to_left, apex[1] + left[1] * to_left],
+        [apex[0] + right[0] * to_right, apex[1] + right[1] * to_right],
+    );
+    ConeLanes { apex: select(slides, slid, reciprocal.apex), ..reciprocal }
 }

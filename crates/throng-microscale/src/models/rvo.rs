@@ -4,7 +4,8 @@
 use crate::LocalModel;
 use crate::around::{Around, Ego, Reach};
 use crate::stage::Scene;
-use crate::velocity_obstacle::{choose_outside, cone_towards};
+use crate::together::Together;
+use crate::velocity_obstacle::{choose_outside, choose_outside_together, cone_towards};
 use fearless_simd::Simd;
 use glam::Vec2;
 
@@ -21,6 +22,8 @@ throng_core::params! {
 }
 
 impl LocalModel for Rvo {
+    const CHOOSES_TOGETHER: bool = true;
+
     fn reach(&self) -> Reach {
         Reach {
             neighbor_distance: self.neighbor_distance,
@@ -28,6 +31,13 @@ impl LocalModel for Rvo {
             time_horizon_obstacles: self.time_horizon_obstacles,
             walls_ahead: self.time_horizon_obstacles,
         }
+    }
+
+    #[inline(always)]
+    fn choose_together<S: Simd>(&self, simd: S, together: &mut Together) {
+        choose_outside_together(simd, together, |pairs| {
+            pairs.cones(simd, pairs.between(simd, pairs.share), pairs.share)
+        });
     }
 
     #[inline(always)]

@@ -4,8 +4,9 @@
 use crate::LocalModel;
 use crate::around::{Around, Ego, Reach};
 use crate::stage::Scene;
-use crate::velocity_obstacle::{choose_outside, cone_towards};
-use fearless_simd::Simd;
+use crate::together::Together;
+use crate::velocity_obstacle::{choose_outside, choose_outside_together, cone_towards};
+use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
 
 throng_core::params! {
@@ -21,6 +22,8 @@ throng_core::params! {
 }
 
 impl LocalModel for Vo {
+    const CHOOSES_TOGETHER: bool = true;
+
     fn reach(&self) -> Reach {
         Reach {
             neighbor_distance: self.neighbor_distance,
@@ -28,6 +31,12 @@ impl LocalModel for Vo {
             time_horizon_obstacles: self.time_horizon_obstacles,
             walls_ahead: self.time_horizon_obstacles,
         }
+    }
+
+    #[inline(always)]
+    fn choose_together<S: Simd>(&self, simd: S, together: &mut Together) {
+        let one = f32x16::splat(simd, 1.0);
+        choose_outside_together(simd, together, |pairs| pairs.cones(simd, pairs.other_velocity, one));
     }
 
     #[inline(always)]

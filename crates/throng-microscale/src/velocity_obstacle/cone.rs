@@ -7,7 +7,7 @@ use throng_core::few::Few;
 use throng_core::geom::{Cone, left, unit_or};
 
 /// The part of its highest speed with which an agent parts from another at the most.
-const HURRY: f32 = 0.9;
+pub(super) const HURRY: f32 = 0.9;
 
 /// Cones, nearest other first.
 pub type Cones = Few<Cone, MAX_OTHERS>;

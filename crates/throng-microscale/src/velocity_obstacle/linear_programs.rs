@@ -4,7 +4,7 @@
 use super::linear_program::PARALLEL;
 use crate::together::{PlanesByRank, Together, load, load_both};
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
-use throng_core::space::{Lane, MOST_TOGETHER, lanes_below};
+use throng_core::space::{Lane, MOST_TOGETHER};
 
 /// Vectors, a lane an agent.
 type Vectors<S> = [f32x16<S>; 2];
@@ -25,7 +25,7 @@ pub fn closest_together<S: Simd>(simd: S, together: &mut Together) {
     let best = at_most(wish, max_speed);
     let mut failed = [0; MOST_TOGETHER];
     let planes = (&together.planes, together.deepest);
-    let lanes = lanes_below(together.count);
+    let lanes = together.lanes;
     let (mut best, permitted) =
         plane_programs(simd, planes, max_speed, Aim::Closest(wish), best, lanes, &mut failed);
     if permitted != lanes {
@@ -53,7 +53,7 @@ fn violation<S: Simd>([px, py, dx, dy]: [f32x16<S>; 4], [x, y]: Vectors<S>) -> f
 
 /// As [`at_most`](throng_core::geom::at_most).
 #[inline(always)]
-fn at_most<S: Simd>([x, y]: Vectors<S>, limit: f32x16<S>) -> Vectors<S> {
+pub(super) fn at_most<S: Simd>([x, y]: Vectors<S>, limit: f32x16<S>) -> Vectors<S> {
     let squared = x * x + y * y;
     let over = squared.simd_gt(limit * limit);
     let part = limit / squared.sqrt();

@@ -1,6 +1,7 @@
 //! Shared mathematics of velocity obstacles, written once.
 
 mod clear_path;
+mod clear_paths;
 mod cone;
 mod half_plane;
 mod linear_program;
@@ -10,6 +11,7 @@ mod oracle;
 mod wall;
 
 pub use clear_path::choose_outside;
+pub use clear_paths::{ConeLanes, Pairs, choose_outside_together, select};
 pub use cone::{Cones, cone_towards};
 pub use half_plane::{Planes, peer_planes, peer_planes_together};
 pub use linear_program::closest;
