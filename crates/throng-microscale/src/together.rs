@@ -214,13 +214,14 @@ impl Together {
         }
         let mut count = [0; LANES];
         closer.store_slice(&mut count);
-        std::array::from_fn(|lane| {
-            let listed = std::array::from_fn(|rank| self.batch.row[rank][lane]);
-            match count[lane] {
-                0 => Near::default(),
-                _ if self.batch.found[lane] as usize <= Near::MOST => Near::many(),
-                count => Near::new(listed, count as usize),
-            }
-        })
+        let mut near = [Near::default(); LANES];
+        for (lane, near) in near.iter_mut().enumerate().filter(|(lane, _)| count[*lane] > 0) {
+            let [first, second, third, ..] = &self.batch.row;
+            *near = match self.batch.found[lane] as usize > Near::MOST {
+                true => Near::new([first[lane], second[lane], third[lane]], count[lane] as usize),
+                false => Near::many(),
+            };
+        }
+        near
     }
 }

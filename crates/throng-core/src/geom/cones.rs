@@ -2,13 +2,12 @@
 //! cones and no lines, worked out in the same order, so with the same bits.
 
 use super::cone::{SLACK, above};
+use super::lanes::{Vectors, det, dot, less, select};
 use crate::space::{LANES, Lane, MOST_TOGETHER, lanes_below};
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
 /// A lane an agent, for each of the others by rank.
 type Ranks = [Lane<f32>; MOST_TOGETHER];
-/// Vectors, a lane an agent.
-type Vectors<S> = [f32x16<S>; 2];
 
 /// Cones by rank, a lane an agent, and what those cover of a line: `low < t < high`.
 #[derive(Clone, Debug)]
@@ -36,26 +35,6 @@ fn load<S: Simd>(simd: S, [x, y]: &[Ranks; 2], rank: usize) -> Vectors<S> {
 fn store<S: Simd>([x, y]: &mut [Ranks; 2], rank: usize, vectors: Vectors<S>) {
     vectors[0].store_slice(&mut x[rank]);
     vectors[1].store_slice(&mut y[rank]);
-}
-
-#[inline(always)]
-fn dot<S: Simd>(a: Vectors<S>, b: Vectors<S>) -> f32x16<S> {
-    a[0] * b[0] + a[1] * b[1]
-}
-
-#[inline(always)]
-fn det<S: Simd>(a: Vectors<S>, b: Vectors<S>) -> f32x16<S> {
-    a[0] * b[1] - a[1] * b[0]
-}
-
-#[inline(always)]
-fn less<S: Simd>(a: Vectors<S>, b: Vectors<S>) -> Vectors<S> {
-    [a[0] - b[0], a[1] - b[1]]
-}
-
-#[inline(always)]
-fn choose<S: Simd>(those: mask32x16<S>, better: Vectors<S>, best: Vectors<S>) -> Vectors<S> {
-    [those.select(better[0], best[0]), those.select(better[1], best[1])]
 }
 
 /// What is looked for: velocities close to these, no faster than this.
@@ -171,7 +150,7 @@ impl Cones {
             let distance = dot(off, off);
             let better = within & distance.simd_lt(best.distance);
             let better = mask32x16::from_bitmask(simd, better.to_bitmask() & walked);
-            best.velocity = choose(better, velocity, best.velocity);
+            best.velocity = select(better, velocity, best.velocity);
             best.distance = better.select(distance, best.distance);
         }
     }

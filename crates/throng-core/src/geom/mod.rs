@@ -4,6 +4,7 @@ mod cone;
 mod cones;
 pub mod double;
 mod exp;
+pub mod lanes;
 pub mod overlay;
 mod pendulum;
 mod timed;

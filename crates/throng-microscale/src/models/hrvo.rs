@@ -6,12 +6,10 @@ use crate::LocalModel;
 use crate::around::{Around, Ego, Others, Reach};
 use crate::stage::Scene;
 use crate::together::Together;
-use crate::velocity_obstacle::{
-    ConeLanes, Pairs, choose_outside, choose_outside_together, cone_towards, select,
-};
+use crate::velocity_obstacle::{ConeLanes, Pairs, choose_outside, choose_outside_together, cone_towards};
 use fearless_simd::{Simd, f32x16, prelude::*};
 use glam::Vec2;
-use throng_core::geom::{Cone, det};
+use throng_core::geom::{Cone, det, lanes};
 
 throng_core::params! {
     /// Hybrid reciprocal velocity obstacles: one side from VO, one from RVO, so that both pass on the same side.
@@ -39,7 +37,12 @@ impl LocalModel for Hrvo {
 
     #[inline(always)]
     fn choose_together<S: Simd>(&self, simd: S, together: &mut Together) {
-        choose_outside_together(simd, together, |pairs| cones(simd, pairs));
+        choose_outside_together(
+            simd,
+            together,
+            #[inline(always)]
+            |pairs| cones(simd, pairs),
+        );
     }
 
     #[inline(always)]
@@ -72,20 +75,19 @@ fn cone(ego: &Ego, others: &Others, other: usize) -> Cone {
 /// The same of many pairs at once.
 #[inline(always)]
 fn cones<S: Simd>(simd: S, pairs: &Pairs<S>) -> ConeLanes<S> {
-    let det = |a: [f32x16<S>; 2], b: [f32x16<S>; 2]| a[0] * b[1] - a[1] * b[0];
-    let less = |a: [f32x16<S>; 2], b: [f32x16<S>; 2]| [a[0] - b[0], a[1] - b[1]];
     let apex = pairs.between(simd, pairs.share);
     let reciprocal = pairs.cones(simd, apex, pairs.share);
     let ConeLanes { left, right, apart, .. } = reciprocal;
-    let sine = det(right, left);
+    let sine = lanes::det(right, left);
     let slides = apart & sine.simd_gt(f32x16::splat(simd, 1e-6));
-    let gap = less(pairs.other_velocity, apex);
-    let (to_left, to_right) = (det(right, gap) / sine, det(gap, left) / sine);
-    let on_the_left = det(pairs.towards, less(pairs.velocity, apex)).simd_gt(f32x16::splat(simd, 0.0));
-    let slid = select(
+    let gap = lanes::less(pairs.other_velocity, apex);
+    let (to_left, to_right) = (lanes::det(right, gap) / sine, lanes::det(gap, left) / sine);
+    let on_the_left =
+        lanes::det(pairs.towards, lanes::less(pairs.velocity, apex)).simd_gt(f32x16::splat(simd, 0.0));
+    let slid = lanes::select(
         on_the_left,
         [apex[0] + left[0] * to_left, apex[1] + left[1] * to_left],
         [apex[0] + right[0] * to_right, apex[1] + right[1] * to_right],
     );
-    ConeLanes { apex: select(slides, slid, reciprocal.apex), ..reciprocal }
+    ConeLanes { apex: lanes::select(slides, slid, reciprocal.apex), ..reciprocal }
 }

@@ -35,9 +35,12 @@ impl LocalModel for Rvo {
 
     #[inline(always)]
     fn choose_together<S: Simd>(&self, simd: S, together: &mut Together) {
-        choose_outside_together(simd, together, |pairs| {
-            pairs.cones(simd, pairs.between(simd, pairs.share), pairs.share)
-        });
+        choose_outside_together(
+            simd,
+            together,
+            #[inline(always)]
+            |pairs| pairs.cones(simd, pairs.between(simd, pairs.share), pairs.share),
+        );
     }
 
     #[inline(always)]

@@ -36,7 +36,12 @@ impl LocalModel for Vo {
     #[inline(always)]
     fn choose_together<S: Simd>(&self, simd: S, together: &mut Together) {
         let one = f32x16::splat(simd, 1.0);
-        choose_outside_together(simd, together, |pairs| pairs.cones(simd, pairs.other_velocity, one));
+        choose_outside_together(
+            simd,
+            together,
+            #[inline(always)]
+            |pairs| pairs.cones(simd, pairs.other_velocity, one),
+        );
     }
 
     #[inline(always)]

@@ -5,9 +5,7 @@ use super::cone::HURRY;
 use crate::together::{Together, load, load_both, load_rank};
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 use throng_core::geom::Wanted;
-
-/// Vectors, a lane an agent.
-pub type Vectors<S> = [f32x16<S>; 2];
+use throng_core::geom::lanes::{Vectors, at_most, select};
 
 /// Agents, and one of the others of each.
 pub struct Pairs<S: Simd> {
@@ -92,12 +90,6 @@ impl<S: Simd> Pairs<S> {
     }
 }
 
-/// Of two vectors the first where `those` holds.
-#[inline(always)]
-pub fn select<S: Simd>(those: mask32x16<S>, first: Vectors<S>, second: Vectors<S>) -> Vectors<S> {
-    [those.select(first[0], second[0]), those.select(first[1], second[1])]
-}
-
 /// Writes the velocities that agents choose among others that have a cone each.
 #[inline(always)]
 pub fn choose_outside_together<S: Simd>(
@@ -120,7 +112,7 @@ pub fn choose_outside_together<S: Simd>(
 #[inline(always)]
 fn clear_paths<S: Simd>(simd: S, together: &mut Together) {
     let max_speed = load(simd, &together.max_speed);
-    let preferred = super::linear_programs::at_most(load_both(simd, &together.preferred), max_speed);
+    let preferred = at_most(load_both(simd, &together.preferred), max_speed);
     let (wanted, cones) = (Wanted { preferred, max_speed }, &mut together.cones);
     let one = u32x16::splat(simd, 1);
     let (mut works, mut fails) = (u32x16::splat(simd, 0), u32x16::from_slice(simd, &together.batch.found));

@@ -4,10 +4,8 @@
 use super::linear_program::PARALLEL;
 use crate::together::{PlanesByRank, Together, load, load_both};
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
+use throng_core::geom::lanes::{Vectors, at_most, select};
 use throng_core::space::{Lane, MOST_TOGETHER};
-
-/// Vectors, a lane an agent.
-type Vectors<S> = [f32x16<S>; 2];
 
 /// What programs look for within the speed discs.
 #[derive(Clone, Copy)]
@@ -51,20 +49,6 @@ fn violation<S: Simd>([px, py, dx, dy]: [f32x16<S>; 4], [x, y]: Vectors<S>) -> f
     dx * (py - y) - dy * (px - x)
 }
 
-/// As [`at_most`](throng_core::geom::at_most).
-#[inline(always)]
-pub(super) fn at_most<S: Simd>([x, y]: Vectors<S>, limit: f32x16<S>) -> Vectors<S> {
-    let squared = x * x + y * y;
-    let over = squared.simd_gt(limit * limit);
-    let part = limit / squared.sqrt();
-    [over.select(x * part, x), over.select(y * part, y)]
-}
-
-#[inline(always)]
-fn choose<S: Simd>(those: mask32x16<S>, better: Vectors<S>, best: Vectors<S>) -> Vectors<S> {
-    [those.select(better[0], best[0]), those.select(better[1], best[1])]
-}
-
 /// Adds the planes of rank after rank. Returns the best so far and, by bits, the lanes of which no plane leaves nothing; adds the
 /// others to those of the rank that failed them.
 #[inline(always)]
@@ -86,7 +70,7 @@ fn plane_programs<S: Simd>(
         let (on_line, exists) = on_line(simd, planes, rank, max_speed, aim);
         *failed = violated & !exists.to_bitmask();
         open &= !*failed;
-        best = choose(mask32x16::from_bitmask(simd, violated & open), on_line, best);
+        best = select(mask32x16::from_bitmask(simd, violated & open), on_line, best);
     }
     (best, open)
 }
@@ -155,7 +139,7 @@ fn space_programs<S: Simd>(
             deeper,
             &mut [0; MOST_TOGETHER],
         );
-        best = choose(mask32x16::from_bitmask(simd, found), better, best);
+        best = select(mask32x16::from_bitmask(simd, found), better, best);
         let deeper = mask32x16::from_bitmask(simd, deeper);
         deepest = deeper.select(violation(this, best), deepest);
     }

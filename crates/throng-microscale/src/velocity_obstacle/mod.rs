@@ -11,7 +11,7 @@ mod oracle;
 mod wall;
 
 pub use clear_path::choose_outside;
-pub use clear_paths::{ConeLanes, Pairs, choose_outside_together, select};
+pub use clear_paths::{ConeLanes, Pairs, choose_outside_together};
 pub use cone::{Cones, cone_towards};
 pub use half_plane::{Planes, peer_planes, peer_planes_together};
 pub use linear_program::closest;
