@@ -95,11 +95,15 @@ pub enum Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// By bits, those of up to sixteen rows of these cohorts that are asked for.
     #[inline(always)]
-    fn have(&self, cohort: u16) -> bool {
+    fn among(&self, cohorts: &[u16]) -> u64 {
         match self {
-            Rows::All => true,
-            Rows::Cohorts(marked) => marked[cohort as usize],
+            Rows::All => lanes_below(cohorts.len()),
+            Rows::Cohorts(marked) => {
+                let bit = |(lane, &cohort): (usize, &u16)| u64::from(marked[cohort as usize]) << lane;
+                cohorts.iter().enumerate().map(bit).sum()
+            }
         }
     }
 }
@@ -264,53 +268,41 @@ fn choose_chunk<M: LocalModel>(
 ) -> Option<Ego> {
     let reach = local.model.reach();
     let can_look = vx.len() > 1 && Together::can_look(scene, &reach);
+    let can_choose = can_look && M::CHOOSES_TOGETHER && Together::can_choose(scene, &reach, local.headway.on);
     let mut last = None;
     dispatch!(level, simd => for start in (0..vx.len()).step_by(LANES) {
         let end = vx.len().min(start + LANES);
         let mut out = (&mut vx[start..end], &mut vy[start..end], &mut remembered[start..end], &mut near[start..end]);
-        let mut alone = lanes_below(end - start);
-        if can_look {
+        let mut alone = rows.among(&scene.view.agents.cohort[first + start..first + end]);
+        if can_look && alone != 0 {
             together.find(simd, scene, &reach, first + start, end - start);
-            if M::CHOOSES_TOGETHER {
-                alone &= !choose_together(simd, local, scene, rows, &reach, together, &mut out);
+            if can_choose {
+                together.lanes = alone & together.among_others(scene, &reach);
+                alone &= !together.lanes;
+                choose_together(simd, local, scene, together, &mut out);
             }
         }
         while alone != 0 {
             let lane = alone.trailing_zeros() as usize;
             alone &= alone - 1;
-            let row = first + start + lane;
-            if rows.have(scene.view.agents.cohort[row]) {
-                let found = can_look.then_some((&together.batch, lane));
-                last = Some(choose_alone(simd, local, scene, row, &reach, found, around, lane, &mut out));
-            }
+            let (row, found) = (first + start + lane, can_look.then_some((&together.batch, lane)));
+            last = Some(choose_alone(simd, local, scene, row, &reach, found, around, lane, &mut out));
         }
     });
     last
 }
 
-/// Lets those of up to sixteen agents choose that have nothing but others around. Returns by bits who did.
+/// Lets those of up to sixteen agents choose that do so together.
 #[inline(always)]
 fn choose_together<S: Simd, M: LocalModel>(
     simd: S,
     Local { model, headway }: &Local<M>,
     scene: Scene<'_>,
-    rows: Rows<'_>,
-    reach: &Reach,
     together: &mut Together,
     (vx, vy, remembered, near): &mut Columns<'_>,
-) -> u64 {
-    let (view, first, count) = (scene.view, together.first, together.count);
-    let mut range = [0.0; LANES];
-    for (lane, range) in range.iter_mut().enumerate() {
-        *range = view.contact_range(first + lane.min(count - 1));
-    }
-    let is_listed = |range: f32| reach.neighbor_distance >= range && reach.max_neighbors > Near::MOST;
-    let can =
-        |row: usize| rows.have(view.agents.cohort[row]) && (!headway.on || is_listed(range[row - first]));
-    let chosen = together.among_others(scene, reach, can);
-    together.lanes = chosen;
-    if chosen == 0 {
-        return 0;
+) {
+    if together.lanes == 0 {
+        return;
     }
     together.look(simd, scene);
     if headway.on {
@@ -322,8 +314,8 @@ fn choose_together<S: Simd, M: LocalModel>(
     } else {
         model.choose_together(simd, together);
     }
-    let contacts = together.near(simd, &range);
-    for lane in (0..count).filter(|lane| chosen >> lane & 1 > 0) {
+    let contacts = together.near(simd, scene.view);
+    for lane in (0..together.count).filter(|lane| together.lanes >> lane & 1 > 0) {
         (vx[lane], vy[lane]) = (together.chosen[0][lane], together.chosen[1][lane]);
         near[lane] = contacts[lane];
         // What nobody updates, others must not see.
@@ -331,7 +323,6 @@ fn choose_together<S: Simd, M: LocalModel>(
             remembered[lane] = HeldUp::default();
         }
     }
-    chosen
 }
 
 /// Lets one agent choose.

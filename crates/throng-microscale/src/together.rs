@@ -10,7 +10,8 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 use glam::Vec2;
 use throng_core::geom::ConesTogether;
 use throng_core::handover::Near;
-use throng_core::space::{Batch, Columns, LANES, Lane, MOST_TOGETHER, Query};
+use throng_core::space::{Batch, Columns, LANES, Lane, MOST_TOGETHER, Query, lanes_below};
+use throng_core::world::View;
 
 /// A column for each of the others that one sees, a lane an agent.
 pub type Ranks = [Lane<f32>; MOST_TOGETHER];
@@ -119,6 +120,14 @@ impl Together {
         (1..=MOST_TOGETHER).contains(&reach.max_neighbors) && !scene.view.cells.period().repeats()
     }
 
+    /// Whether they may choose together too: not where there are scripted bodies, nor where bodies can touch that are not looked at.
+    pub fn can_choose(scene: Scene<'_>, reach: &Reach, have_contact: bool) -> bool {
+        let view = scene.view;
+        let range = 2.0 * view.widest + 2.0 * view.fastest * view.dt;
+        let all_listed = reach.neighbor_distance >= range && reach.max_neighbors > Near::MOST;
+        view.movers.is_empty() && (!have_contact || all_listed)
+    }
+
     /// Finds who is near to `count` rows from `first` on.
     #[inline(always)]
     pub fn find<S: Simd>(&mut self, simd: S, scene: Scene<'_>, reach: &Reach, first: usize, count: usize) {
@@ -190,22 +199,25 @@ impl Together {
         u32x16::from_slice(simd, &self.batch.found).simd_gt(u32x16::splat(simd, rank as u32))
     }
 
-    /// By bits, the rows that see nothing but others, of which `wanted` is true.
-    pub fn among_others(&self, scene: Scene<'_>, reach: &Reach, wanted: impl Fn(usize) -> bool) -> u64 {
+    /// By bits, those that see nothing but others.
+    #[inline(always)]
+    pub fn among_others(&self, scene: Scene<'_>, reach: &Reach) -> u64 {
         let view = scene.view;
-        if !view.movers.is_empty() {
-            return 0;
+        if view.walls.all().is_empty() {
+            return lanes_below(self.count);
         }
-        let open = |row: usize| view.walls.all().is_empty() || !reach.sees_walls(view, row);
-        let bit = |lane: usize| u64::from(wanted(self.first + lane) && open(self.first + lane)) << lane;
+        let bit = |lane: usize| u64::from(!reach.sees_walls(view, self.first + lane)) << lane;
         (0..self.count).map(bit).sum()
     }
 
-    /// Who of a lane's nearest may come into contact with it within `range`, m: of others that are fewer than can be listed, whether
-    /// any is.
+    /// Who of a lane's nearest may come into contact with it in this step: of others that are fewer than can be listed, whether any
+    /// may.
     #[inline(always)]
-    pub fn near<S: Simd>(&self, simd: S, range: &Lane<f32>) -> [Near; LANES] {
-        let range = f32x16::from_slice(simd, range);
+    pub fn near<S: Simd>(&self, simd: S, view: View<'_>) -> [Near; LANES] {
+        let splat = |value: f32| f32x16::splat(simd, value);
+        let radius = f32x16::from_slice(simd, &lanes(&view.agents.radius, self.first, self.count));
+        // As `View::contact_range` has it.
+        let range = radius + splat(view.widest) + splat(2.0 * view.fastest * view.dt);
         let (mut closer, one) = (u32x16::splat(simd, 0), u32x16::splat(simd, 1));
         for rank in 0..(Near::MOST + 1).min(self.deepest) {
             let [dx, dy] = load_rank(simd, &self.towards, rank);

@@ -19,6 +19,7 @@ mod placement;
 mod regressions;
 mod scenario;
 mod steering;
+mod together;
 mod visibility_graph;
 mod walkers;
 mod ways;
