@@ -150,6 +150,13 @@ struct Key {
     threshold: u32,
 }
 
+impl Key {
+    /// How much crowds are minded.
+    fn aversion(&self) -> f32 {
+        f32::from_bits(self.aversion)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
     /// It has no path, or has lost it.
@@ -166,7 +173,6 @@ struct Walker<'a> {
     grid: &'a Grid,
     target: Target,
     params: &'a MapField,
-    aversion: f32,
     /// What others close for it.
     closed: &'a [Closure],
 }
@@ -268,19 +274,14 @@ impl MapFieldPlanner {
         Navigator { params, maps, crowd, routes, scratch }
     }
 
-    /// Counts the crowd in steps in which an agent looks at it.
+    /// Counts the crowd in steps in which an agent that does not know the map looks at it.
     fn count_crowd(&mut self, view: View<'_>) {
         let MapFieldPlanner { params, maps, crowd, routes, .. } = self;
-        let minds = |params: &MapField| params.congestion.high() > 0.0 || !params.knows;
-        if maps.get_mut().grids.is_empty() || !params.cohorts.iter().any(minds) {
+        if maps.get_mut().grids.is_empty() || params.cohorts.iter().all(|params| params.knows) {
             return;
         }
-        let looks = |row: usize| {
-            let (params, route) = (params.of(view, row), routes.of(view.agents.slot[row]));
-            let minds = params.congestion.high() > 0.0
-                && (due(view, row, params.attention) || inspects(view, row, route));
-            minds || !params.knows && decides(view, row, route)
-        };
+        let looks =
+            |row: usize| !params.of(view, row).knows && decides(view, row, routes.of(view.agents.slot[row]));
         if parallel::any(CHUNK, view.agents.len(), &looks) {
             crowd.count(view);
         }
@@ -310,6 +311,9 @@ impl MapFieldPlanner {
             return;
         }
         requests.sort_unstable_by_key(|request| (request.key, view.agents.id[request.row]));
+        if requests.iter().any(|request| request.key.aversion() > 0.0) {
+            self.crowd.count(view);
+        }
         let shared: Vec<&[RouteRequest]> = requests.chunk_by(|a, b| a.key == b.key).collect();
         let MapFieldPlanner { params, maps, crowd, routes, scratch, .. } = self;
         let navigator = Navigator { params, maps: maps.get_mut(), crowd, routes, scratch };
@@ -393,16 +397,6 @@ impl<'a> Navigator<'a> {
         self.maps.of(view.planned_radius(row))
     }
 
-    /// How much a row minds crowds.
-    fn aversion(&self, view: View<'_>, row: usize) -> f32 {
-        let congestion = self.params.of(view, row).congestion;
-        if let Draw::Fixed(all) = congestion {
-            return all as f32;
-        }
-        // In steps of an eighth, so that those who are nearly alike share their searches.
-        (congestion.of(view.seed, view.agents.id[row], 0) * 8.0).round() / 8.0
-    }
-
     /// What a row does by its route as it is.
     fn planned(&self, view: View<'_>, row: usize) -> Leg {
         if waits(view, row) {
@@ -437,9 +431,8 @@ impl<'a> Navigator<'a> {
         let (params, slot) = (self.params.of(view, row), view.agents.slot[row]);
         let naive = Naive { view, row, grid, target, params, routes: self.routes };
         let (next, change) = if params.knows || naive.has_found_goal() {
-            let aversion = self.aversion(view, row);
             let closed = self.maps.closed_for(view.planned_radius(row));
-            self.with_map(Walker { view, row, grid, target, params, aversion, closed }, notes)
+            self.with_map(Walker { view, row, grid, target, params, closed }, notes)
         } else {
             self.without_map(naive)
         };
@@ -464,7 +457,7 @@ impl<'a> Navigator<'a> {
             };
         }
         let aware = |why: Why| RouteRequest {
-            key: key(view, row, walker.aversion, walker.params.threshold),
+            key: key(view, row, walker.aversion(), walker.params.threshold),
             row,
             why,
         };
@@ -477,7 +470,7 @@ impl<'a> Navigator<'a> {
         };
         if due(view, row, walker.params.attention)
             && (walker.finds_closed(route, stop)
-                || walker.aversion > 0.0 && self.is_congested(walker, route, stop))
+                || walker.aversion() > 0.0 && self.is_congested(walker, route, stop))
         {
             notes.requests.push(aware(Why::Congested));
         }
@@ -497,7 +490,7 @@ impl<'a> Navigator<'a> {
             let places = cells.ceil() as usize;
             let crowded = |place: usize| {
                 let place = at + step * cells.min(place as f32);
-                self.crowd.density_beside(row, place) >= params.threshold
+                self.crowd.density_beside(view, row, place) >= params.threshold
             };
             if (1..=places).any(crowded) {
                 return true;
@@ -515,7 +508,7 @@ impl<'a> Navigator<'a> {
     fn search(&self, view: View<'_>, requests: &[RouteRequest]) -> Vec<Option<Vec<Vec2>>> {
         let RouteRequest { key, row: first, .. } = requests[0];
         let Some(grid) = self.grid(view, first) else { return vec![None; requests.len()] };
-        let (weight, threshold) = (f32::from_bits(key.aversion), f32::from_bits(key.threshold));
+        let (weight, threshold) = (key.aversion(), f32::from_bits(key.threshold));
         let crowd = (weight > 0.0).then_some(Aversion { crowd: self.crowd, weight, threshold });
         let costs = Costs { grid, crowd, closed: self.maps.closed_for(view.planned_radius(first)) };
         let from: Vec<Vec2> = requests.iter().map(|request| view.position(request.row)).collect();
@@ -595,6 +588,16 @@ fn inspects(view: View<'_>, row: usize, route: &Route) -> bool {
 }
 
 impl Walker<'_> {
+    /// How much it minds crowds. Drawn when it looks: most rows have no need of it in a step.
+    fn aversion(&self) -> f32 {
+        let congestion = self.params.congestion;
+        if let Draw::Fixed(all) = congestion {
+            return all as f32;
+        }
+        // In steps of an eighth, so that those who are nearly alike share their searches.
+        (congestion.of(self.view.seed, self.view.agents.id[self.row], 0) * 8.0).round() / 8.0
+    }
+
     /// What is left of its way from a stop on.
     fn ahead<'r>(&'r self, route: &'r Route, stop: u32) -> &'r [Vec2] {
         match route.guide {
@@ -674,7 +677,7 @@ impl Walker<'_> {
     /// closed passage only where it has come near, or is past it.
     fn may_go_on(&self, stop: Vec2, after: Vec2) -> bool {
         let here = self.view.position(self.row);
-        let careful = self.grid.has_terrain() || self.aversion > 0.0 || self.is_closed([here, after]);
+        let careful = self.grid.has_terrain() || self.aversion() > 0.0 || self.is_closed([here, after]);
         let passed =
             || here.distance_squared(stop) < PASSED * PASSED || (here - stop).dot(after - stop) > 0.0;
         (!careful || passed()) && self.sees(after)
