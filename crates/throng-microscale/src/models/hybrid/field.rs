@@ -2,7 +2,7 @@
 
 use super::eikonal::{self, Asked, BLOCKED, Cells, Problem, Rim, SIDE, Sills};
 use crate::around::Others;
-use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
+use fearless_simd::{Simd, f32x8, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use throng_core::geom::{det, left};
 use throng_core::handover::Mates;
@@ -61,25 +61,15 @@ type Hidden = [u32; 4];
 /// Behind the agent, and behind it on both sides: no agent turns back because of what is ahead within a few metres.
 const BEHIND: Hidden = [0xffff, 0, 0xff, 0xff];
 
-/// Places of people, in cells, that wait to be added sixteen at a time.
-#[derive(Default)]
-struct Places {
-    x: [f32; SIDE],
-    y: [f32; SIDE],
+/// Where another is at eight times, in cells.
+#[derive(Clone, Copy)]
+struct Places<S: Simd> {
+    x: f32x8<S>,
+    y: f32x8<S>,
     /// How much the one who is there counts.
-    counts: [f32; SIDE],
+    counts: f32,
+    /// How many of the places count.
     len: usize,
-}
-
-impl Places {
-    /// Whether it is full.
-    #[inline(always)]
-    fn push(&mut self, place: Vec2, counts: f32) -> bool {
-        (self.x[self.len], self.y[self.len]) = place.into();
-        self.counts[self.len] = counts;
-        self.len += 1;
-        self.len == SIDE
-    }
 }
 
 impl Default for Perception {
@@ -134,7 +124,7 @@ impl Perception {
     ) {
         let per_step = look / steps as f32;
         let blob = Blob::new(AMPLITUDE * per_step.max(1e-3), Vec2::splat(SPREAD), self.cell);
-        let mut places = Places::default();
+        let mut waiting: Option<Places<S>> = None;
         for i in 0..others.len {
             let (at, velocity) = (self.turned(others.towards(i)), self.turned(others.velocity(i)));
             let (at, step) = (at / self.cell + HALF, velocity * (per_step / self.cell));
@@ -145,32 +135,39 @@ impl Perception {
                 (0..steps).for_each(|time| self.cover(simd, at + step * time as f32, reach, weight));
                 continue;
             }
-            for time in 0..steps {
-                if places.push(at + step * time as f32, counts) {
-                    self.add(simd, &blob, &mut places);
+            for first in (0..steps).step_by(TIMES.len()) {
+                let splat = |value: f32| f32x8::splat(simd, value);
+                let times = f32x8::from_slice(simd, &TIMES) + splat(first as f32);
+                let along = |at: f32, step: f32| splat(at) + splat(step) * times;
+                let (x, y) = (along(at.x, step.x), along(at.y, step.y));
+                let places = Places { x, y, counts, len: (steps - first).min(TIMES.len()) };
+                match waiting.take() {
+                    None => waiting = Some(places),
+                    Some(before) => self.add(simd, &blob, [before, places]),
                 }
             }
         }
-        self.add(simd, &blob, &mut places);
+        if let Some(last) = waiting {
+            self.add(simd, &blob, [last, Places { len: 0, ..last }]);
+        }
         for (line, around) in self.discomfort.iter_mut().zip(&self.around[1..]) {
             line.copy_from_slice(&around[1..=SIDE]);
         }
     }
 
-    /// Adds those who wait to be added.
+    /// Adds two others, or one at twice as many times: their places fill a vector together.
     #[inline(always)]
-    fn add<S: Simd>(&mut self, simd: S, blob: &Blob, places: &mut Places) {
-        let [x, y] = [&places.x, &places.y].map(|column| f32x16::from_slice(simd, column));
-        let splats = blob.splats(simd, [x, y]);
-        for i in 0..std::mem::take(&mut places.len) {
+    fn add<S: Simd>(&mut self, simd: S, blob: &Blob, [a, b]: [Places<S>; 2]) {
+        let counts = f32x8::splat(simd, a.counts).combine(f32x8::splat(simd, b.counts));
+        let splats = blob.splats(simd, [a.x.combine(b.x), a.y.combine(b.y)], counts);
+        for i in (0..a.len).chain(TIMES.len()..TIMES.len() + b.len) {
             // One cell beyond the field, which is never read, spares a question for each of the four.
             let (column, line) = (beside(splats.column[i]), beside(splats.line[i]));
             if line <= SIDE && column <= SIDE {
-                let counts = places.counts[i];
-                self.around[line][column] += counts * splats.weight[0][i];
-                self.around[line][column + 1] += counts * splats.weight[1][i];
-                self.around[line + 1][column] += counts * splats.weight[2][i];
-                self.around[line + 1][column + 1] += counts * splats.weight[3][i];
+                for (around, weight) in self.around[line..].iter_mut().zip(&splats.weight) {
+                    around[column] += weight[i][0];
+                    around[column + 1] += weight[i][1];
+                }
             }
         }
     }
@@ -345,7 +342,7 @@ const LOW: usize = SIDE / 2 - 1;
 fn around_the_agent(potential: &Cells, cost: f32) -> Asked {
     let level = four(potential).into_iter().fold(f32::MIN, f32::max);
     let line = (HALF + 0.5 - level / cost).floor() as usize;
-    Asked { level, line: line.min(LOW) }
+    Asked { level, cost, line: line.min(LOW) }
 }
 
 /// Of the four cells around the agent.
@@ -380,6 +377,9 @@ const SPREAD: f32 = 0.35;
 const FAR: f32 = 8.0;
 /// A body that reaches further than this many cells counts in all that it covers.
 const WIDE: f32 = 1.5;
+
+/// As many times at once, counted.
+const TIMES: [f32; SIDE / 2] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
 /// The middles of cells, in cells.
 const MIDDLES: [f32; SIDE] = {
