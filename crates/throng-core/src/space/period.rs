@@ -65,7 +65,7 @@ impl Period {
     /// of the period, and zero where nothing repeats.
     #[inline(always)]
     pub fn shift(&self, offset: Vec2) -> Vec2 {
-        -self.length * (offset * self.per_length + 0.5).floor()
+        if self.repeats { -self.length * (offset * self.per_length + 0.5).floor() } else { Vec2::ZERO }
     }
 
     /// Another's place as it is seen from one: the nearest of its images.

@@ -128,6 +128,8 @@ struct Navigator<'a> {
 /// What comes up while a chunk of rows follows its routes.
 #[derive(Debug, Default)]
 struct Notes {
+    /// By row: what it goes by.
+    guides: Vec<Guide>,
     requests: Vec<RouteRequest>,
     /// By slot.
     changes: Vec<(u32, RouteChange)>,
@@ -295,9 +297,13 @@ impl MapFieldPlanner {
         let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.aim[..], PerChunk(notes));
         for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, PerChunk(notes))| {
             let notes = &mut notes[0];
-            for (i, aim) in aim.iter_mut().enumerate() {
-                let row = chunk * CHUNK + i;
-                navigator.next(view, row, notes).write(view, row, (&mut vx[i], &mut vy[i], aim));
+            let rows = chunk * CHUNK..chunk * CHUNK + aim.len();
+            // Routes lie by slot, in no order. Asked for one right after the other, memory brings many of them at a time.
+            notes.guides.clear();
+            notes.guides.extend(rows.clone().map(|row| navigator.route(view, row).guide));
+            for (i, row) in rows.enumerate() {
+                let out = (&mut vx[i], &mut vy[i], &mut aim[i]);
+                navigator.next(view, row, notes.guides[i], notes).write(view, row, out);
             }
         });
     }
@@ -418,9 +424,9 @@ impl<'a> Navigator<'a> {
         }
     }
 
-    /// What a row does next, as far as it knows.
+    /// What a row does next, as far as it knows, by what it goes by so far.
     #[inline]
-    fn next(&self, view: View<'_>, row: usize, notes: &mut Notes) -> Leg {
+    fn next(&self, view: View<'_>, row: usize, guide: Guide, notes: &mut Notes) -> Leg {
         if waits(view, row) {
             return Leg::Wait;
         }
@@ -432,7 +438,7 @@ impl<'a> Navigator<'a> {
         let naive = Naive { view, row, grid, target, params, routes: self.routes };
         let (next, change) = if params.knows || naive.has_found_goal() {
             let closed = self.maps.closed_for(view.planned_radius(row));
-            self.with_map(Walker { view, row, grid, target, params, closed }, notes)
+            self.with_map(Walker { view, row, grid, target, params, closed }, guide, notes)
         } else {
             self.without_map(naive)
         };
@@ -440,10 +446,10 @@ impl<'a> Navigator<'a> {
         next
     }
 
-    fn with_map(&self, walker: Walker<'_>, notes: &mut Notes) -> (Leg, Option<RouteChange>) {
+    fn with_map(&self, walker: Walker<'_>, guide: Guide, notes: &mut Notes) -> (Leg, Option<RouteChange>) {
         let Walker { view, row, target, .. } = walker;
         let route = self.route(view, row);
-        let is_known = match route.guide {
+        let is_known = match guide {
             Guide::Goal => true,
             Guide::Stops => walker.leads_to_goal(route),
             Guide::Nothing | Guide::Leader | Guide::Crowd | Guide::Chance => false,

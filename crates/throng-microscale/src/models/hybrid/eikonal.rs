@@ -319,6 +319,31 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// The four cells in the middle are what they are in the whole field, whatever else is left unsettled.
+        #[test]
+        fn what_is_asked_for_does_not_depend_on_the_rest(
+            cost in costs(),
+            above in line(0.0f32..40.0),
+            beside in line(0.0f32..40.0),
+        ) {
+            let rim = Rim { above, before: beside, ..Rim::CLOSED };
+            let four = |cells: &Cells| [cells[7][7], cells[7][8], cells[8][7], cells[8][8]];
+            let least = cost.iter().flatten().copied().fold(BLOCKED, f32::min);
+            let asked = |potential: &Cells| Asked {
+                level: four(potential).into_iter().fold(0.0, f32::max),
+                cost: least,
+                line: 0,
+            };
+            let (whole, mut part) = (solved(&cost, &Sills::NONE, &rim, &OPEN), OPEN);
+            let problem = Problem { cost: &cost, sills: &Sills::NONE, rim: &rim };
+            dispatch!(Level::new(), simd => solve(simd, problem, (0, asked), 1e-5, &mut part));
+            for (part, whole) in four(&part).into_iter().zip(four(&whole)) {
+                prop_assert!((part - whole).abs() <= 1e-3 * whole + 1e-4, "{part} instead of {whole}");
+            }
+        }
+    }
+
     /// A front that is straight, from any side: upwind differences are exact there.
     #[test]
     fn a_straight_front_is_exact() {

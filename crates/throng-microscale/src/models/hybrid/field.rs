@@ -2,7 +2,7 @@
 
 use super::eikonal::{self, Asked, BLOCKED, Cells, Problem, Rim, SIDE, Sills};
 use crate::around::Others;
-use fearless_simd::{Simd, f32x8, f32x16, mask32x16, prelude::*};
+use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use glam::Vec2;
 use throng_core::geom::{det, left};
 use throng_core::handover::Mates;
@@ -61,15 +61,18 @@ type Hidden = [u32; 4];
 /// Behind the agent, and behind it on both sides: no agent turns back because of what is ahead within a few metres.
 const BEHIND: Hidden = [0xffff, 0, 0xff, 0xff];
 
-/// Where another is at eight times, in cells.
+/// Where another is at up to eight times, one after the other, in cells.
 #[derive(Clone, Copy)]
-struct Places<S: Simd> {
-    x: f32x8<S>,
-    y: f32x8<S>,
-    /// How much the one who is there counts.
+struct Walk {
+    at: Vec2,
+    /// From one time to the next.
+    step: Vec2,
+    /// The first of the times, counted.
+    first: usize,
+    /// How many they are.
+    times: usize,
+    /// How much the one who walks counts.
     counts: f32,
-    /// How many of the places count.
-    len: usize,
 }
 
 impl Default for Perception {
@@ -124,7 +127,7 @@ impl Perception {
     ) {
         let per_step = look / steps as f32;
         let blob = Blob::new(AMPLITUDE * per_step.max(1e-3), Vec2::splat(SPREAD), self.cell);
-        let mut waiting: Option<Places<S>> = None;
+        let mut waiting: Option<Walk> = None;
         for i in 0..others.len {
             let (at, velocity) = (self.turned(others.towards(i)), self.turned(others.velocity(i)));
             let (at, step) = (at / self.cell + HALF, velocity * (per_step / self.cell));
@@ -135,20 +138,16 @@ impl Perception {
                 (0..steps).for_each(|time| self.cover(simd, at + step * time as f32, reach, weight));
                 continue;
             }
-            for first in (0..steps).step_by(TIMES.len()) {
-                let splat = |value: f32| f32x8::splat(simd, value);
-                let times = f32x8::from_slice(simd, &TIMES) + splat(first as f32);
-                let along = |at: f32, step: f32| splat(at) + splat(step) * times;
-                let (x, y) = (along(at.x, step.x), along(at.y, step.y));
-                let places = Places { x, y, counts, len: (steps - first).min(TIMES.len()) };
+            for first in (0..steps).step_by(TIMES) {
+                let walk = Walk { at, step, first, times: (steps - first).min(TIMES), counts };
                 match waiting.take() {
-                    None => waiting = Some(places),
-                    Some(before) => self.add(simd, &blob, [before, places]),
+                    None => waiting = Some(walk),
+                    Some(before) => self.add(simd, &blob, [before, walk]),
                 }
             }
         }
         if let Some(last) = waiting {
-            self.add(simd, &blob, [last, Places { len: 0, ..last }]);
+            self.add(simd, &blob, [last, Walk { times: 0, ..last }]);
         }
         for (line, around) in self.discomfort.iter_mut().zip(&self.around[1..]) {
             line.copy_from_slice(&around[1..=SIDE]);
@@ -157,10 +156,17 @@ impl Perception {
 
     /// Adds two others, or one at twice as many times: their places fill a vector together.
     #[inline(always)]
-    fn add<S: Simd>(&mut self, simd: S, blob: &Blob, [a, b]: [Places<S>; 2]) {
-        let counts = f32x8::splat(simd, a.counts).combine(f32x8::splat(simd, b.counts));
-        let splats = blob.splats(simd, [a.x.combine(b.x), a.y.combine(b.y)], counts);
-        for i in (0..a.len).chain(TIMES.len()..TIMES.len() + b.len) {
+    fn add<S: Simd>(&mut self, simd: S, blob: &Blob, walks: [Walk; 2]) {
+        let is_first = mask32x16::from_bitmask(simd, (1 << TIMES) - 1);
+        let both = |value: fn(&Walk) -> f32| {
+            let [first, second] = walks.each_ref().map(|walk| f32x16::splat(simd, value(walk)));
+            is_first.select(first, second)
+        };
+        let times = both(|walk| walk.first as f32) + f32x16::from_slice(simd, &COUNTED);
+        let x = both(|walk| walk.at.x) + both(|walk| walk.step.x) * times;
+        let y = both(|walk| walk.at.y) + both(|walk| walk.step.y) * times;
+        let splats = blob.splats(simd, [x, y], both(|walk| walk.counts));
+        for i in (0..walks[0].times).chain(TIMES..TIMES + walks[1].times) {
             // One cell beyond the field, which is never read, spares a question for each of the four.
             let (column, line) = (beside(splats.column[i]), beside(splats.line[i]));
             if line <= SIDE && column <= SIDE {
@@ -319,6 +325,7 @@ impl Perception {
     }
 
     /// The unit vector in the world down the slope where the agent stands; `None` where there is none.
+    #[inline(always)]
     pub fn downhill(&self) -> Option<Vec2> {
         let mut four = four(&self.potential);
         let known = |i: &usize| !self.apart[*i] && four[*i] < Self::UNREACHED;
@@ -378,8 +385,10 @@ const FAR: f32 = 8.0;
 /// A body that reaches further than this many cells counts in all that it covers.
 const WIDE: f32 = 1.5;
 
-/// As many times at once, counted.
-const TIMES: [f32; SIDE / 2] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+/// As many times at once.
+const TIMES: usize = SIDE / 2;
+/// Those of two walks.
+const COUNTED: [f32; SIDE] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
 /// The middles of cells, in cells.
 const MIDDLES: [f32; SIDE] = {

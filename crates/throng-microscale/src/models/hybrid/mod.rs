@@ -128,7 +128,7 @@ impl LocalModel for Hybrid {
         let direction = if is_free {
             ahead
         } else {
-            self.solve(simd, scene, ego, around, (&weights, speed), false);
+            self.solve(simd, &scene, ego, around, (&weights, speed), false);
             // Where everything around is closed, walls are for the motion to keep.
             around.perception.downhill().unwrap_or(ahead)
         };
@@ -147,7 +147,7 @@ impl LocalModel for Hybrid {
         let preferred = ego.preferred;
         if preferred != Vec2::ZERO {
             let weights = self.perceive(simd, scene, ego, around, preferred);
-            self.solve(simd, scene, ego, around, (&weights, preferred.length()), true);
+            self.solve(simd, &scene, ego, around, (&weights, preferred.length()), true);
         }
     }
 }
@@ -216,7 +216,7 @@ impl Hybrid {
     fn solve<S: Simd>(
         &self,
         simd: S,
-        scene: Scene<'_>,
+        scene: &Scene<'_>,
         ego: &Ego,
         around: &mut Around,
         (weights, speed): (&Weights, f32),
