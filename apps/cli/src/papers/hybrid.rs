@@ -10,6 +10,7 @@ use crate::statistics::{mean, median};
 use crate::watch;
 use anyhow::Context;
 use glam::DVec2;
+use std::time::Duration;
 use throng::crowd::StageTimes;
 use throng::scenario::Overrides;
 use throng::{Scenario, Simulation, builtin};
@@ -18,7 +19,7 @@ pub const TITLE: &str = "Park, Cao, Quek 2012, Large scale crowd simulation usin
 
 const TABLE_1: &str = "Table 1: time of a frame";
 const FIGURE_6: &str =
-    "Figure 6 as the paper: time of a frame, of it the fields of perception and the world field";
+    "Figure 6 as the paper: time of a frame, of it the fields of perception and of the world";
 const FIGURE_6_EASED: &str = "Figure 6 as it comes";
 const FIGURE_4: &str = "Figure 4: congestion avoidance";
 const FIGURE_5: &str = "Figure 5: cohesive movement";
@@ -74,7 +75,8 @@ fn notes(seeds: u64, quick: bool) -> Vec<String> {
         "The paper's machine: an NVIDIA GTX 295. Ours: all cores of this processor. Cells of half a metre, medians.".into(),
         format!("Figures 4, 5 and evacuation: means over {seeds} seeds."),
         "As the paper: the field of every agent is solved, and nothing is added in dense crowds: people avoid one another by their".into(),
-        "fields alone. As it comes: where no agent is in the straight way the field is not solved, and the engine's additions are on.".into(),
+        "fields alone. Our world field is worked out where it is read, so both fields are timed together.".into(),
+        "As it comes: where no agent is in the straight way the field is not solved, and the engine's additions are on.".into(),
     ];
     if quick {
         notes.push("SHORT VERSION: one seed, few sizes. Run without --quick for the whole.".into());
@@ -115,8 +117,12 @@ pub(super) struct Crossing {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Times {
     pub frame: f64,
-    pub perception: f64,
-    pub world_field: f64,
+    /// The shortest frame: a long one is more often held up by what else a machine does.
+    pub least: f64,
+    /// The fields of perception, and the world field, which is worked out where it is read.
+    pub fields: f64,
+    /// Where agents want to go, and moving them.
+    pub rest: f64,
 }
 
 impl Crossing {
@@ -145,18 +151,21 @@ impl Crossing {
     pub fn time(&self) -> anyhow::Result<Times> {
         let mut simulation = self.simulation()?;
         simulation.on_threads(|simulation| (0..WARM).for_each(|_| simulation.step()));
-        let (mut frame, mut perception, mut world_field) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut fields, mut rest) = (Vec::new(), Vec::new());
         for _ in 0..TIMED {
             let before = simulation.timings().total;
             simulation.on_threads(Simulation::step);
             let after = simulation.timings().total;
-            let ms = |after: std::time::Duration, before| (after - before).as_secs_f64() * 1e3;
-            perception.push(ms(after.microscale, before.microscale));
-            world_field.push(ms(after.mesoscale, before.mesoscale));
-            let sum = |times: StageTimes| times.named().iter().map(|(_, time)| *time).sum();
-            frame.push(ms(sum(after), sum(before)));
+            let sum = |times: StageTimes| times.named().iter().map(|(_, time)| *time).sum::<Duration>();
+            let of_fields = |times: StageTimes| times.mesoscale + times.microscale;
+            let [all, of_fields] = [sum(after) - sum(before), of_fields(after) - of_fields(before)]
+                .map(|time| time.as_secs_f64() * 1e3);
+            fields.push(of_fields);
+            rest.push(all - of_fields);
         }
-        Ok(Times { frame: median(frame), perception: median(perception), world_field: median(world_field) })
+        let frame: Vec<f64> = fields.iter().zip(&rest).map(|(fields, rest)| fields + rest).collect();
+        let least = frame.iter().copied().fold(f64::INFINITY, f64::min);
+        Ok(Times { frame: median(frame), least, fields: median(fields), rest: median(rest) })
     }
 }
 
@@ -209,11 +218,7 @@ fn crossing(
             for (table, times, rows) in
                 [(FIGURE_6, solved, &mut solved_rows), (FIGURE_6_EASED, as_it_comes, &mut eased_rows)]
             {
-                let parts = [
-                    ("frame", times.frame),
-                    ("perception", times.perception),
-                    ("world field", times.world_field),
-                ];
+                let parts = [("frame", times.frame), ("fields", times.fields), ("all else", times.rest)];
                 for (part, time) in parts {
                     rows.push(row(table, &name, format!("{part}: time"), "ms", [None, Some(time)]));
                 }
@@ -245,19 +250,19 @@ fn growth(quick: bool) -> anyhow::Result<Vec<Finding>> {
             name(&format!("on {grid}² cells, as the paper")),
             ratio,
             Side::AtMost,
-            1.2,
+            1.15,
         ));
     }
     let thin =
         |agents| Crossing { agents, side: (agents as f64 / 0.02).sqrt(), as_the_paper: false, threads: 1 };
     let ratio = per_agent(&thin(many), &thin(few))?;
-    findings.push(Finding::new(name("at one density, as it comes"), ratio, Side::AtMost, 1.2));
+    findings.push(Finding::new(name("at one density, as it comes"), ratio, Side::AtMost, 1.15));
     Ok(findings)
 }
 
 /// The time per agent of one over that of another. In turns: a busy machine is slow for both alike.
 fn per_agent(one: &Crossing, other: &Crossing) -> anyhow::Result<f64> {
-    let time = |crossing: &Crossing| anyhow::Ok(crossing.time()?.frame / crossing.agents as f64);
+    let time = |crossing: &Crossing| anyhow::Ok(crossing.time()?.least / crossing.agents as f64);
     let ratios = (0..5).map(|_| Ok(time(one)? / time(other)?)).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(median(ratios))
 }
