@@ -56,10 +56,10 @@ pub struct Perception {
     cost_of_a_metre: f32,
 }
 
-/// By side of the field, in bits: below, above, before and behind it.
-type Hidden = [u32; 4];
-/// Behind the agent, and behind it on both sides: no agent turns back because of what is ahead within a few metres.
-const BEHIND: Hidden = [0xffff, 0, 0xff, 0xff];
+/// By side of the field, in bits: above, before and behind it.
+type Hidden = [u32; 3];
+/// Behind the agent on both sides: no agent turns back because of what is ahead within a few metres. So all is hidden below.
+const BEHIND: Hidden = [0, 0xff, 0xff];
 
 /// Where another is at up to eight times, one after the other, in cells.
 #[derive(Clone, Copy)]
@@ -101,10 +101,9 @@ impl Perception {
     /// A potential as high as this is one of a cell that cannot be reached.
     pub const UNREACHED: f32 = BLOCKED / 2.0;
 
-    /// Clears the field.
+    /// Begins another field. Others are added next.
     pub fn begin(&mut self, cell: f32, ahead: Vec2, cost_of_a_metre: f32) {
         (self.cell, self.ahead, self.cost_of_a_metre) = (cell, ahead, cost_of_a_metre);
-        self.around = [[0.0; SIDE + 2]; SIDE + 2];
         if std::mem::take(&mut self.has_sills) {
             (self.sills, self.hidden, self.apart) = (Sills::NONE, BEHIND, [false; 4]);
         }
@@ -125,6 +124,11 @@ impl Perception {
         counts: impl Fn(usize) -> f32,
         (look, steps): (f32, usize),
     ) {
+        if others.len == 0 {
+            self.discomfort = [[0.0; SIDE]; SIDE];
+            return;
+        }
+        self.around = [[0.0; SIDE + 2]; SIDE + 2];
         let per_step = look / steps as f32;
         let blob = Blob::new(AMPLITUDE * per_step.max(1e-3), Vec2::splat(SPREAD), self.cell);
         let mut waiting: Option<Walk> = None;
@@ -252,7 +256,7 @@ impl Perception {
         let splat = |value: f32| f32x16::splat(simd, value);
         let middles = f32x16::from_slice(simd, &MIDDLES);
         let (low, high) = (splat(-0.5), splat(SIDE as f32 + 0.5));
-        let sides = [(middles, low), (middles, high), (low, middles), (high, middles)];
+        let sides = [(middles, high), (low, middles), (high, middles)];
         for (hidden, (x, y)) in self.hidden.iter_mut().zip(sides) {
             *hidden |= hides(simd, ends, aim, [x, y]);
         }
@@ -409,20 +413,16 @@ const SETTLED: f32 = 1e-2;
 #[inline(always)]
 fn rim<S: Simd>(simd: S, aim: Vec2, cost: f32, hidden: Hidden) -> Rim {
     let splat = |value: f32| f32x16::splat(simd, value);
-    let middles = f32x16::from_slice(simd, &MIDDLES);
-    let offsets = middles - splat(HALF);
-    let [before, behind] = [-HALF - 0.5, HALF + 0.5].map(splat);
-    let (distance, cost) = (aim.y - HALF, splat(cost));
+    let offsets = f32x16::from_slice(simd, &MIDDLES) - splat(HALF);
+    let (edge, distance, cost) = (splat(HALF + 0.5), aim.y - HALF, splat(cost));
+    let above = detour(simd, offsets, edge, distance) * cost;
+    // As far on both sides.
+    let beside = detour(simd, edge, offsets, distance) * cost;
     let mut rim = Rim::CLOSED;
-    (detour(simd, offsets, before, distance) * cost).store_slice(&mut rim.below);
-    (detour(simd, offsets, behind, distance) * cost).store_slice(&mut rim.above);
-    (detour(simd, before, offsets, distance) * cost).store_slice(&mut rim.before);
-    (detour(simd, behind, offsets, distance) * cost).store_slice(&mut rim.behind);
-    for (line, hidden) in
-        [&mut rim.below, &mut rim.above, &mut rim.before, &mut rim.behind].into_iter().zip(hidden)
-    {
+    let sides = [(&mut rim.above, above), (&mut rim.before, beside), (&mut rim.behind, beside)];
+    for ((line, known), hidden) in sides.into_iter().zip(hidden) {
         let hidden = mask32x16::from_bitmask(simd, u64::from(hidden));
-        hidden.select(splat(BLOCKED), f32x16::from_slice(simd, line)).store_slice(line);
+        hidden.select(splat(BLOCKED), known).store_slice(line);
     }
     rim
 }
