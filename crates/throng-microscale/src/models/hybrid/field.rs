@@ -241,7 +241,7 @@ impl Perception {
         for wall in walls {
             let ends = [wall.a, wall.b].map(|end| self.turned(end - from) / self.cell + HALF);
             self.has_sills = true;
-            self.close(ends);
+            self.close(simd, ends);
             self.keep_off(simd, ends, radius / self.cell);
             self.hide(simd, ends, aim);
             for (apart, cell) in self.apart.iter_mut().zip(MIDDLE_FOUR) {
@@ -263,20 +263,21 @@ impl Perception {
     }
 
     /// Closes the way between two cells where a wall passes between their middles.
-    fn close(&mut self, [a, b]: [Vec2; 2]) {
-        for (line, middle) in MIDDLES.into_iter().enumerate() {
-            if let Some(x) = crossing([a, b], middle) {
-                // Left of the middle of this column, right of the one before.
-                match (x - 0.5).floor() as i32 {
-                    -1 => self.sills.before[line] = BLOCKED,
-                    column @ 0..16 => self.sills.right[line][column as usize] = BLOCKED,
-                    _ => {}
-                }
+    #[inline(always)]
+    fn close<S: Simd>(&mut self, simd: S, ends: [Vec2; 2]) {
+        let (lines, x) = crossings(simd, ends);
+        for line in ones(lines) {
+            // Left of the middle of this column, right of the one before.
+            match (x[line] - 0.5).floor() as i32 {
+                -1 => self.sills.before[line] = BLOCKED,
+                column @ 0..16 => self.sills.right[line][column as usize] = BLOCKED,
+                _ => {}
             }
-            if let Some(y) = crossing([a, b].map(|end| Vec2::new(end.y, end.x)), middle)
-                && let below @ 0..17 = (y + 0.5).floor() as i32
-            {
-                self.sills.below[below as usize][line] = BLOCKED;
+        }
+        let (columns, y) = crossings(simd, ends.map(|end| Vec2::new(end.y, end.x)));
+        for column in ones(columns) {
+            if let below @ 0..17 = (y[column] + 0.5).floor() as i32 {
+                self.sills.below[below as usize][column] = BLOCKED;
             }
         }
     }
@@ -470,9 +471,25 @@ fn crosses([p, q]: [Vec2; 2], [a, b]: [Vec2; 2]) -> bool {
     det(way, a - p) * det(way, b - p) < 0.0 && det(wall, p - a) * det(wall, q - a) < 0.0
 }
 
-/// Where a segment crosses the line of a height.
-fn crossing([a, b]: [Vec2; 2], height: f32) -> Option<f32> {
-    let (above, below) = (a.y - height, b.y - height);
+/// Which of the lines through the middles of cells a segment crosses, in bits, and where.
+#[inline(always)]
+fn crossings<S: Simd>(simd: S, [a, b]: [Vec2; 2]) -> (u32, [f32; SIDE]) {
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let heights = f32x16::from_slice(simd, &MIDDLES);
+    let [above, below] = [a, b].map(|end| splat(end.y) - heights);
     // An end that lies on the line counts as above it, so that of two walls that meet there just one is crossed.
-    ((above >= 0.0) != (below >= 0.0)).then(|| a.x + (b.x - a.x) * (above / (above - below)))
+    let [first, second] = [above, below].map(|side| side.simd_ge(splat(0.0)).to_bitmask() as u32);
+    let mut places = [0.0; SIDE];
+    (splat(a.x) + splat(b.x - a.x) * (above / (above - below))).store_slice(&mut places);
+    (first ^ second, places)
+}
+
+/// The places of ones among bits, the lowest first.
+#[inline(always)]
+fn ones(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (place < u32::BITS).then_some(place as usize)
+    })
 }

@@ -39,12 +39,7 @@ fn sizes(crowds: &[usize]) -> impl Iterator<Item = (usize, u32)> {
 }
 
 fn least(a: Times, b: Times) -> Times {
-    Times {
-        frame: a.frame.min(b.frame),
-        least: a.least.min(b.least),
-        fields: a.fields.min(b.fields),
-        rest: a.rest.min(b.rest),
-    }
+    Times { frame: a.frame.min(b.frame), fields: a.fields.min(b.fields), rest: a.rest.min(b.rest) }
 }
 
 fn draw(timed: &[Timed], crowds: &[usize]) -> Picture {
