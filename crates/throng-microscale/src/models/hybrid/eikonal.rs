@@ -3,10 +3,10 @@
 //! First-order upwind differences, as fast marching solves them. The way to the solution is another: lines are swept from
 //! the goal's side to the agent's, sixteen cells at a time, until nothing gets cheaper. Each update only lowers a value, and
 //! the equations have one solution, so that both end at the same one.
-//! - Fast marching takes a heap, and a branch for every cell: more than ten times as long on so small a grid.
+//! - Fast marching takes a heap, and a branch for every cell: many times as long on so small a grid.
 //! - Fast sweeping as it is known goes through cells one after another, because each needs the one before. Here a line needs
-//!   only the line before; what comes along a line takes more sweeps, and three or four are enough mostly, because the goal
-//!   lies ahead.
+//!   only the line before; what comes along a line takes more sweeps, and two or four are enough mostly, because the goal lies
+//!   ahead.
 //! - A sweep mostly waits for a square root, from which the next line's begins. So two sweeps run at once, the second one a
 //!   line behind the first. With a sweep back as the second one it took half as long again until nothing got cheaper: what
 //!   leads back is rare.
