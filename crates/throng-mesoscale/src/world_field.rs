@@ -1,14 +1,13 @@
 //! # World field (Park, Cao, Quek 2012, section 3.2)
 //! How dense the crowd is and how it flows, on a fine grid: every agent counts in the four cells closest to it, as a Gaussian.
-//! Local models read it in the same step. Only tiles of the grid with an agent in them exist, so that an empty square
-//! kilometre costs nothing; in the paper this field takes up to half of the time, and all of what a larger map costs.
+//! Local models read it in the same step. It is worked out where it is read ([`Flow`]), so that an empty square kilometre costs
+//! nothing; in the paper this field takes up to half of the time, and all of what a larger map costs.
 //!
 //! Beside it stands where those who walk together have their middle.
 
 use glam::{DVec2, Vec2};
-use throng_core::few::Few;
 use throng_core::handover::{Intents, Mates};
-use throng_core::space::{Blob, Period};
+use throng_core::space::Blob;
 use throng_core::world::{Flow, Status, View};
 
 throng_core::params! {
@@ -28,17 +27,8 @@ throng_core::params! {
 impl WorldField {
     /// Writes the field and the middles.
     pub fn run(&self, view: View<'_>, intents: &mut Intents) {
-        let flow = intents.flow.get_or_insert_with(|| {
-            Flow::new(
-                self.cell,
-                Blob::new(self.amplitude, Vec2::new(self.spread_x, self.spread_y), self.cell),
-            )
-        });
-        // Where space repeats, the crowd is there once more on both sides of a seam: readings reach across it.
-        let (rows, images) = (view.agents.len(), images(*view.cells.period()));
-        flow.fill(rows * images.len(), |index| {
-            (view.position(index % rows) + images[index / rows], view.velocity(index % rows))
-        });
+        let blob = Blob::new(self.amplitude, Vec2::new(self.spread_x, self.spread_y), self.cell);
+        intents.flow = Some(Flow::new(self.cell, blob));
         find_mates(view, intents);
     }
 }
@@ -57,20 +47,6 @@ struct Sum {
     speed: f64,
     /// How far behind the world's origin the last one is along what all want, m, and where.
     last: Option<(f64, Vec2)>,
-}
-
-/// By how much the crowd is shifted, m, each time that it counts.
-fn images(period: Period) -> Few<Vec2, 9> {
-    let mut images = Few::new();
-    images.push(Vec2::ZERO);
-    let length = period.length();
-    for axis in [Vec2::X, Vec2::Y].map(|axis| axis * length).into_iter().filter(|&axis| axis != Vec2::ZERO) {
-        for index in 0..images.len() {
-            images.push(images[index] - axis);
-            images.push(images[index] + axis);
-        }
-    }
-    images
 }
 
 /// By cohort: those who walk together, if they do. An agent that has arrived or not yet begun holds no other up.

@@ -58,7 +58,14 @@ impl Period {
     /// From one body to the nearest image of another, given the difference of their places.
     #[inline(always)]
     pub fn nearest(&self, offset: Vec2) -> Vec2 {
-        if self.repeats { offset - self.length * (offset * self.per_length + 0.5).floor() } else { offset }
+        if self.repeats { offset + self.shift(offset) } else { offset }
+    }
+
+    /// What has to be added to a body's place for its image nearest to another, given the difference of their places: a multiple
+    /// of the period, and zero where nothing repeats.
+    #[inline(always)]
+    pub fn shift(&self, offset: Vec2) -> Vec2 {
+        if self.repeats { -self.length * (offset * self.per_length + 0.5).floor() } else { Vec2::ZERO }
     }
 
     /// Another's place as it is seen from one: the nearest of its images.

@@ -10,7 +10,10 @@ const EMPTY: u32 = u32::MAX;
 /// The cell of a grid of squares in which a place lies; places beyond all cells count as in the outermost ones.
 #[inline(always)]
 pub fn cell_of(place: Vec2, cells_per_metre: f32) -> IVec2 {
-    (place * cells_per_metre).floor().as_ivec2()
+    // Without the floor that old machines have to call a function for. Conversion saturates.
+    let scaled = place * cells_per_metre;
+    let truncated = scaled.as_ivec2();
+    truncated.saturating_sub(IVec2::from(truncated.as_vec2().cmpgt(scaled)))
 }
 
 /// Values in the cells of an endless grid; what was never added holds the default. Tiles have a power of two of cells a

@@ -50,26 +50,27 @@ pub struct Splats {
     pub column: [i32; 16],
     /// Of the lower left of the four cells.
     pub line: [i32; 16],
-    /// Lower left, lower right, upper left, upper right.
-    pub weight: [[f32; 16]; 4],
+    /// Of the two lower cells, left and right, and of the two upper ones.
+    pub weight: [[[f32; 2]; 16]; 2],
 }
 
 impl Blob {
-    /// Of sixteen bodies, as [`splat`](Blob::splat).
+    /// Of sixteen bodies, as [`splat`](Blob::splat), each as often as it counts.
     #[inline(always)]
-    pub fn splats<S: Simd>(&self, simd: S, [x, y]: [f32x16<S>; 2]) -> Splats {
+    pub fn splats<S: Simd>(&self, simd: S, [x, y]: [f32x16<S>; 2], counts: f32x16<S>) -> Splats {
         let splat = |value: f32| f32x16::splat(simd, value);
         let (column, left, right) = along(simd, x, self.exponent.x);
         let (line, low, high) = along(simd, y, self.exponent.y);
         let (low, high) = (low * splat(self.amplitude), high * splat(self.amplitude));
-        let mut splats = Splats { column: [0; 16], line: [0; 16], weight: [[0.0; 16]; 4] };
+        let mut splats = Splats { column: [0; 16], line: [0; 16], weight: [[[0.0; 2]; 16]; 2] };
         for (lower, cells) in [(column, &mut splats.column), (line, &mut splats.line)] {
             i32x16::truncate_from_precise(lower).store_slice(cells);
         }
-        for (weight, held) in
-            [left * low, right * low, left * high, right * high].iter().zip(&mut splats.weight)
-        {
-            weight.store_slice(held);
+        for (height, held) in [low, high].into_iter().zip(&mut splats.weight) {
+            let (first, last) = (left * height * counts).interleave(right * height * counts);
+            let (low, high) = held.as_flattened_mut().split_at_mut(16);
+            first.store_slice(low);
+            last.store_slice(high);
         }
         splats
     }

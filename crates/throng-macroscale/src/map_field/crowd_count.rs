@@ -12,6 +12,8 @@ use throng_core::world::{Status, View};
 const PARTS: f32 = 1024.0;
 /// Slower than this part of its preferred speed no agent has a heading.
 const STANDS: f32 = 0.1;
+/// From the middle of a cell to its corners, and a little further, in cells.
+const TO_CORNER: f32 = 0.75;
 
 #[derive(Debug, Default)]
 struct Tally {
@@ -65,10 +67,18 @@ impl CrowdCount {
         tally.map_or(0.0, |tally| tally.count.load(Relaxed) as f32 * self.per_square_metre)
     }
 
-    /// The same without a row.
-    pub fn density_beside(&self, row: usize, place: Vec2) -> f32 {
-        let own = self.cells.cells.get(row) == Some(&self.cells.cell(place));
-        (self.density(place) - if own { self.per_square_metre } else { 0.0 }).max(0.0)
+    /// The same now and without a row. It is counted there and then: in a step few look ahead, and each at a few places.
+    pub fn density_beside(&self, view: View<'_>, row: usize, place: Vec2) -> f32 {
+        let (cell, side) = (self.cells.cell(place), self.cells.side());
+        let is_there = |row: usize| self.cells.cell(view.position(row)) == cell;
+        let (middle, range) = ((cell.as_vec2() + 0.5) * side, TO_CORNER * side);
+        let mut count = 0;
+        view.cells.runs(middle.x, middle.y, range, |start, end| {
+            count += (start..end).filter(|&row| is_there(row)).count();
+            range
+        });
+        let own = if is_there(row) { self.per_square_metre } else { 0.0 };
+        (count as f32 * self.per_square_metre - own).max(0.0)
     }
 
     /// The streams within a range of a row: cells with this density or more, whose mean heading has this length or more.

@@ -128,6 +128,8 @@ struct Navigator<'a> {
 /// What comes up while a chunk of rows follows its routes.
 #[derive(Debug, Default)]
 struct Notes {
+    /// By row: what it goes by.
+    guides: Vec<Guide>,
     requests: Vec<RouteRequest>,
     /// By slot.
     changes: Vec<(u32, RouteChange)>,
@@ -150,6 +152,13 @@ struct Key {
     threshold: u32,
 }
 
+impl Key {
+    /// How much crowds are minded.
+    fn aversion(&self) -> f32 {
+        f32::from_bits(self.aversion)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
     /// It has no path, or has lost it.
@@ -166,7 +175,6 @@ struct Walker<'a> {
     grid: &'a Grid,
     target: Target,
     params: &'a MapField,
-    aversion: f32,
     /// What others close for it.
     closed: &'a [Closure],
 }
@@ -268,19 +276,14 @@ impl MapFieldPlanner {
         Navigator { params, maps, crowd, routes, scratch }
     }
 
-    /// Counts the crowd in steps in which an agent looks at it.
+    /// Counts the crowd in steps in which an agent that does not know the map looks at it.
     fn count_crowd(&mut self, view: View<'_>) {
         let MapFieldPlanner { params, maps, crowd, routes, .. } = self;
-        let minds = |params: &MapField| params.congestion.high() > 0.0 || !params.knows;
-        if maps.get_mut().grids.is_empty() || !params.cohorts.iter().any(minds) {
+        if maps.get_mut().grids.is_empty() || params.cohorts.iter().all(|params| params.knows) {
             return;
         }
-        let looks = |row: usize| {
-            let (params, route) = (params.of(view, row), routes.of(view.agents.slot[row]));
-            let minds = params.congestion.high() > 0.0
-                && (due(view, row, params.attention) || inspects(view, row, route));
-            minds || !params.knows && decides(view, row, route)
-        };
+        let looks =
+            |row: usize| !params.of(view, row).knows && decides(view, row, routes.of(view.agents.slot[row]));
         if parallel::any(CHUNK, view.agents.len(), &looks) {
             crowd.count(view);
         }
@@ -294,9 +297,13 @@ impl MapFieldPlanner {
         let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.aim[..], PerChunk(notes));
         for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim, PerChunk(notes))| {
             let notes = &mut notes[0];
-            for (i, aim) in aim.iter_mut().enumerate() {
-                let row = chunk * CHUNK + i;
-                navigator.next(view, row, notes).write(view, row, (&mut vx[i], &mut vy[i], aim));
+            let rows = chunk * CHUNK..chunk * CHUNK + aim.len();
+            // Routes lie by slot, in no order. Asked for one right after the other, memory brings many of them at a time.
+            notes.guides.clear();
+            notes.guides.extend(rows.clone().map(|row| navigator.route(view, row).guide));
+            for (i, row) in rows.enumerate() {
+                let out = (&mut vx[i], &mut vy[i], &mut aim[i]);
+                navigator.next(view, row, notes.guides[i], notes).write(view, row, out);
             }
         });
     }
@@ -310,6 +317,9 @@ impl MapFieldPlanner {
             return;
         }
         requests.sort_unstable_by_key(|request| (request.key, view.agents.id[request.row]));
+        if requests.iter().any(|request| request.key.aversion() > 0.0) {
+            self.crowd.count(view);
+        }
         let shared: Vec<&[RouteRequest]> = requests.chunk_by(|a, b| a.key == b.key).collect();
         let MapFieldPlanner { params, maps, crowd, routes, scratch, .. } = self;
         let navigator = Navigator { params, maps: maps.get_mut(), crowd, routes, scratch };
@@ -393,16 +403,6 @@ impl<'a> Navigator<'a> {
         self.maps.of(view.planned_radius(row))
     }
 
-    /// How much a row minds crowds.
-    fn aversion(&self, view: View<'_>, row: usize) -> f32 {
-        let congestion = self.params.of(view, row).congestion;
-        if let Draw::Fixed(all) = congestion {
-            return all as f32;
-        }
-        // In steps of an eighth, so that those who are nearly alike share their searches.
-        (congestion.of(view.seed, view.agents.id[row], 0) * 8.0).round() / 8.0
-    }
-
     /// What a row does by its route as it is.
     fn planned(&self, view: View<'_>, row: usize) -> Leg {
         if waits(view, row) {
@@ -424,9 +424,9 @@ impl<'a> Navigator<'a> {
         }
     }
 
-    /// What a row does next, as far as it knows.
+    /// What a row does next, as far as it knows, by what it goes by so far.
     #[inline]
-    fn next(&self, view: View<'_>, row: usize, notes: &mut Notes) -> Leg {
+    fn next(&self, view: View<'_>, row: usize, guide: Guide, notes: &mut Notes) -> Leg {
         if waits(view, row) {
             return Leg::Wait;
         }
@@ -437,9 +437,8 @@ impl<'a> Navigator<'a> {
         let (params, slot) = (self.params.of(view, row), view.agents.slot[row]);
         let naive = Naive { view, row, grid, target, params, routes: self.routes };
         let (next, change) = if params.knows || naive.has_found_goal() {
-            let aversion = self.aversion(view, row);
             let closed = self.maps.closed_for(view.planned_radius(row));
-            self.with_map(Walker { view, row, grid, target, params, aversion, closed }, notes)
+            self.with_map(Walker { view, row, grid, target, params, closed }, guide, notes)
         } else {
             self.without_map(naive)
         };
@@ -447,10 +446,10 @@ impl<'a> Navigator<'a> {
         next
     }
 
-    fn with_map(&self, walker: Walker<'_>, notes: &mut Notes) -> (Leg, Option<RouteChange>) {
+    fn with_map(&self, walker: Walker<'_>, guide: Guide, notes: &mut Notes) -> (Leg, Option<RouteChange>) {
         let Walker { view, row, target, .. } = walker;
         let route = self.route(view, row);
-        let is_known = match route.guide {
+        let is_known = match guide {
             Guide::Goal => true,
             Guide::Stops => walker.leads_to_goal(route),
             Guide::Nothing | Guide::Leader | Guide::Crowd | Guide::Chance => false,
@@ -464,7 +463,7 @@ impl<'a> Navigator<'a> {
             };
         }
         let aware = |why: Why| RouteRequest {
-            key: key(view, row, walker.aversion, walker.params.threshold),
+            key: key(view, row, walker.aversion(), walker.params.threshold),
             row,
             why,
         };
@@ -477,7 +476,7 @@ impl<'a> Navigator<'a> {
         };
         if due(view, row, walker.params.attention)
             && (walker.finds_closed(route, stop)
-                || walker.aversion > 0.0 && self.is_congested(walker, route, stop))
+                || walker.aversion() > 0.0 && self.is_congested(walker, route, stop))
         {
             notes.requests.push(aware(Why::Congested));
         }
@@ -497,7 +496,7 @@ impl<'a> Navigator<'a> {
             let places = cells.ceil() as usize;
             let crowded = |place: usize| {
                 let place = at + step * cells.min(place as f32);
-                self.crowd.density_beside(row, place) >= params.threshold
+                self.crowd.density_beside(view, row, place) >= params.threshold
             };
             if (1..=places).any(crowded) {
                 return true;
@@ -515,7 +514,7 @@ impl<'a> Navigator<'a> {
     fn search(&self, view: View<'_>, requests: &[RouteRequest]) -> Vec<Option<Vec<Vec2>>> {
         let RouteRequest { key, row: first, .. } = requests[0];
         let Some(grid) = self.grid(view, first) else { return vec![None; requests.len()] };
-        let (weight, threshold) = (f32::from_bits(key.aversion), f32::from_bits(key.threshold));
+        let (weight, threshold) = (key.aversion(), f32::from_bits(key.threshold));
         let crowd = (weight > 0.0).then_some(Aversion { crowd: self.crowd, weight, threshold });
         let costs = Costs { grid, crowd, closed: self.maps.closed_for(view.planned_radius(first)) };
         let from: Vec<Vec2> = requests.iter().map(|request| view.position(request.row)).collect();
@@ -595,6 +594,16 @@ fn inspects(view: View<'_>, row: usize, route: &Route) -> bool {
 }
 
 impl Walker<'_> {
+    /// How much it minds crowds. Drawn when it looks: most rows have no need of it in a step.
+    fn aversion(&self) -> f32 {
+        let congestion = self.params.congestion;
+        if let Draw::Fixed(all) = congestion {
+            return all as f32;
+        }
+        // In steps of an eighth, so that those who are nearly alike share their searches.
+        (congestion.of(self.view.seed, self.view.agents.id[self.row], 0) * 8.0).round() / 8.0
+    }
+
     /// What is left of its way from a stop on.
     fn ahead<'r>(&'r self, route: &'r Route, stop: u32) -> &'r [Vec2] {
         match route.guide {
@@ -674,7 +683,7 @@ impl Walker<'_> {
     /// closed passage only where it has come near, or is past it.
     fn may_go_on(&self, stop: Vec2, after: Vec2) -> bool {
         let here = self.view.position(self.row);
-        let careful = self.grid.has_terrain() || self.aversion > 0.0 || self.is_closed([here, after]);
+        let careful = self.grid.has_terrain() || self.aversion() > 0.0 || self.is_closed([here, after]);
         let passed =
             || here.distance_squared(stop) < PASSED * PASSED || (here - stop).dot(after - stop) > 0.0;
         (!careful || passed()) && self.sees(after)

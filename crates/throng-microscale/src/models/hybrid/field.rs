@@ -56,30 +56,23 @@ pub struct Perception {
     cost_of_a_metre: f32,
 }
 
-/// By side of the field, in bits: below, above, before and behind it.
-type Hidden = [u32; 4];
-/// Behind the agent, and behind it on both sides: no agent turns back because of what is ahead within a few metres.
-const BEHIND: Hidden = [0xffff, 0, 0xff, 0xff];
+/// By side of the field, in bits: above, before and behind it.
+type Hidden = [u32; 3];
+/// Behind the agent on both sides: no agent turns back because of what is ahead within a few metres. So all is hidden below.
+const BEHIND: Hidden = [0, 0xff, 0xff];
 
-/// Places of people, in cells, that wait to be added sixteen at a time.
-#[derive(Default)]
-struct Places {
-    x: [f32; SIDE],
-    y: [f32; SIDE],
-    /// How much the one who is there counts.
-    counts: [f32; SIDE],
-    len: usize,
-}
-
-impl Places {
-    /// Whether it is full.
-    #[inline(always)]
-    fn push(&mut self, place: Vec2, counts: f32) -> bool {
-        (self.x[self.len], self.y[self.len]) = place.into();
-        self.counts[self.len] = counts;
-        self.len += 1;
-        self.len == SIDE
-    }
+/// Where another is at up to eight times, one after the other, in cells.
+#[derive(Clone, Copy)]
+struct Walk {
+    at: Vec2,
+    /// From one time to the next.
+    step: Vec2,
+    /// The first of the times, counted.
+    first: usize,
+    /// How many they are.
+    times: usize,
+    /// How much the one who walks counts.
+    counts: f32,
 }
 
 impl Default for Perception {
@@ -108,10 +101,9 @@ impl Perception {
     /// A potential as high as this is one of a cell that cannot be reached.
     pub const UNREACHED: f32 = BLOCKED / 2.0;
 
-    /// Clears the field.
+    /// Begins another field. Others are added next.
     pub fn begin(&mut self, cell: f32, ahead: Vec2, cost_of_a_metre: f32) {
         (self.cell, self.ahead, self.cost_of_a_metre) = (cell, ahead, cost_of_a_metre);
-        self.around = [[0.0; SIDE + 2]; SIDE + 2];
         if std::mem::take(&mut self.has_sills) {
             (self.sills, self.hidden, self.apart) = (Sills::NONE, BEHIND, [false; 4]);
         }
@@ -132,9 +124,14 @@ impl Perception {
         counts: impl Fn(usize) -> f32,
         (look, steps): (f32, usize),
     ) {
+        if others.len == 0 {
+            self.discomfort = [[0.0; SIDE]; SIDE];
+            return;
+        }
+        self.around = [[0.0; SIDE + 2]; SIDE + 2];
         let per_step = look / steps as f32;
         let blob = Blob::new(AMPLITUDE * per_step.max(1e-3), Vec2::splat(SPREAD), self.cell);
-        let mut places = Places::default();
+        let mut waiting: Option<Walk> = None;
         for i in 0..others.len {
             let (at, velocity) = (self.turned(others.towards(i)), self.turned(others.velocity(i)));
             let (at, step) = (at / self.cell + HALF, velocity * (per_step / self.cell));
@@ -145,32 +142,42 @@ impl Perception {
                 (0..steps).for_each(|time| self.cover(simd, at + step * time as f32, reach, weight));
                 continue;
             }
-            for time in 0..steps {
-                if places.push(at + step * time as f32, counts) {
-                    self.add(simd, &blob, &mut places);
+            for first in (0..steps).step_by(TIMES) {
+                let walk = Walk { at, step, first, times: (steps - first).min(TIMES), counts };
+                match waiting.take() {
+                    None => waiting = Some(walk),
+                    Some(before) => self.add(simd, &blob, [before, walk]),
                 }
             }
         }
-        self.add(simd, &blob, &mut places);
+        if let Some(last) = waiting {
+            self.add(simd, &blob, [last, Walk { times: 0, ..last }]);
+        }
         for (line, around) in self.discomfort.iter_mut().zip(&self.around[1..]) {
             line.copy_from_slice(&around[1..=SIDE]);
         }
     }
 
-    /// Adds those who wait to be added.
+    /// Adds two others, or one at twice as many times: their places fill a vector together.
     #[inline(always)]
-    fn add<S: Simd>(&mut self, simd: S, blob: &Blob, places: &mut Places) {
-        let [x, y] = [&places.x, &places.y].map(|column| f32x16::from_slice(simd, column));
-        let splats = blob.splats(simd, [x, y]);
-        for i in 0..std::mem::take(&mut places.len) {
+    fn add<S: Simd>(&mut self, simd: S, blob: &Blob, walks: [Walk; 2]) {
+        let is_first = mask32x16::from_bitmask(simd, (1 << TIMES) - 1);
+        let both = |value: fn(&Walk) -> f32| {
+            let [first, second] = walks.each_ref().map(|walk| f32x16::splat(simd, value(walk)));
+            is_first.select(first, second)
+        };
+        let times = both(|walk| walk.first as f32) + f32x16::from_slice(simd, &COUNTED);
+        let x = both(|walk| walk.at.x) + both(|walk| walk.step.x) * times;
+        let y = both(|walk| walk.at.y) + both(|walk| walk.step.y) * times;
+        let splats = blob.splats(simd, [x, y], both(|walk| walk.counts));
+        for i in (0..walks[0].times).chain(TIMES..TIMES + walks[1].times) {
             // One cell beyond the field, which is never read, spares a question for each of the four.
             let (column, line) = (beside(splats.column[i]), beside(splats.line[i]));
             if line <= SIDE && column <= SIDE {
-                let counts = places.counts[i];
-                self.around[line][column] += counts * splats.weight[0][i];
-                self.around[line][column + 1] += counts * splats.weight[1][i];
-                self.around[line + 1][column] += counts * splats.weight[2][i];
-                self.around[line + 1][column + 1] += counts * splats.weight[3][i];
+                for (around, weight) in self.around[line..].iter_mut().zip(&splats.weight) {
+                    around[column] += weight[i][0];
+                    around[column + 1] += weight[i][1];
+                }
             }
         }
     }
@@ -234,7 +241,7 @@ impl Perception {
         for wall in walls {
             let ends = [wall.a, wall.b].map(|end| self.turned(end - from) / self.cell + HALF);
             self.has_sills = true;
-            self.close(ends);
+            self.close(simd, ends);
             self.keep_off(simd, ends, radius / self.cell);
             self.hide(simd, ends, aim);
             for (apart, cell) in self.apart.iter_mut().zip(MIDDLE_FOUR) {
@@ -249,27 +256,28 @@ impl Perception {
         let splat = |value: f32| f32x16::splat(simd, value);
         let middles = f32x16::from_slice(simd, &MIDDLES);
         let (low, high) = (splat(-0.5), splat(SIDE as f32 + 0.5));
-        let sides = [(middles, low), (middles, high), (low, middles), (high, middles)];
+        let sides = [(middles, high), (low, middles), (high, middles)];
         for (hidden, (x, y)) in self.hidden.iter_mut().zip(sides) {
             *hidden |= hides(simd, ends, aim, [x, y]);
         }
     }
 
     /// Closes the way between two cells where a wall passes between their middles.
-    fn close(&mut self, [a, b]: [Vec2; 2]) {
-        for (line, middle) in MIDDLES.into_iter().enumerate() {
-            if let Some(x) = crossing([a, b], middle) {
-                // Left of the middle of this column, right of the one before.
-                match (x - 0.5).floor() as i32 {
-                    -1 => self.sills.before[line] = BLOCKED,
-                    column @ 0..16 => self.sills.right[line][column as usize] = BLOCKED,
-                    _ => {}
-                }
+    #[inline(always)]
+    fn close<S: Simd>(&mut self, simd: S, ends: [Vec2; 2]) {
+        let (lines, x) = crossings(simd, ends);
+        for line in ones(lines) {
+            // Left of the middle of this column, right of the one before.
+            match (x[line] - 0.5).floor() as i32 {
+                -1 => self.sills.before[line] = BLOCKED,
+                column @ 0..16 => self.sills.right[line][column as usize] = BLOCKED,
+                _ => {}
             }
-            if let Some(y) = crossing([a, b].map(|end| Vec2::new(end.y, end.x)), middle)
-                && let below @ 0..17 = (y + 0.5).floor() as i32
-            {
-                self.sills.below[below as usize][line] = BLOCKED;
+        }
+        let (columns, y) = crossings(simd, ends.map(|end| Vec2::new(end.y, end.x)));
+        for column in ones(columns) {
+            if let below @ 0..17 = (y[column] + 0.5).floor() as i32 {
+                self.sills.below[below as usize][column] = BLOCKED;
             }
         }
     }
@@ -322,6 +330,7 @@ impl Perception {
     }
 
     /// The unit vector in the world down the slope where the agent stands; `None` where there is none.
+    #[inline(always)]
     pub fn downhill(&self) -> Option<Vec2> {
         let mut four = four(&self.potential);
         let known = |i: &usize| !self.apart[*i] && four[*i] < Self::UNREACHED;
@@ -345,7 +354,7 @@ const LOW: usize = SIDE / 2 - 1;
 fn around_the_agent(potential: &Cells, cost: f32) -> Asked {
     let level = four(potential).into_iter().fold(f32::MIN, f32::max);
     let line = (HALF + 0.5 - level / cost).floor() as usize;
-    Asked { level, line: line.min(LOW) }
+    Asked { level, cost, line: line.min(LOW) }
 }
 
 /// Of the four cells around the agent.
@@ -381,6 +390,11 @@ const FAR: f32 = 8.0;
 /// A body that reaches further than this many cells counts in all that it covers.
 const WIDE: f32 = 1.5;
 
+/// As many times at once.
+const TIMES: usize = SIDE / 2;
+/// Those of two walks.
+const COUNTED: [f32; SIDE] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+
 /// The middles of cells, in cells.
 const MIDDLES: [f32; SIDE] = {
     let mut middles = [0.5; SIDE];
@@ -400,20 +414,16 @@ const SETTLED: f32 = 1e-2;
 #[inline(always)]
 fn rim<S: Simd>(simd: S, aim: Vec2, cost: f32, hidden: Hidden) -> Rim {
     let splat = |value: f32| f32x16::splat(simd, value);
-    let middles = f32x16::from_slice(simd, &MIDDLES);
-    let offsets = middles - splat(HALF);
-    let [before, behind] = [-HALF - 0.5, HALF + 0.5].map(splat);
-    let (distance, cost) = (aim.y - HALF, splat(cost));
+    let offsets = f32x16::from_slice(simd, &MIDDLES) - splat(HALF);
+    let (edge, distance, cost) = (splat(HALF + 0.5), aim.y - HALF, splat(cost));
+    let above = detour(simd, offsets, edge, distance) * cost;
+    // As far on both sides.
+    let beside = detour(simd, edge, offsets, distance) * cost;
     let mut rim = Rim::CLOSED;
-    (detour(simd, offsets, before, distance) * cost).store_slice(&mut rim.below);
-    (detour(simd, offsets, behind, distance) * cost).store_slice(&mut rim.above);
-    (detour(simd, before, offsets, distance) * cost).store_slice(&mut rim.before);
-    (detour(simd, behind, offsets, distance) * cost).store_slice(&mut rim.behind);
-    for (line, hidden) in
-        [&mut rim.below, &mut rim.above, &mut rim.before, &mut rim.behind].into_iter().zip(hidden)
-    {
+    let sides = [(&mut rim.above, above), (&mut rim.before, beside), (&mut rim.behind, beside)];
+    for ((line, known), hidden) in sides.into_iter().zip(hidden) {
         let hidden = mask32x16::from_bitmask(simd, u64::from(hidden));
-        hidden.select(splat(BLOCKED), f32x16::from_slice(simd, line)).store_slice(line);
+        hidden.select(splat(BLOCKED), known).store_slice(line);
     }
     rim
 }
@@ -461,9 +471,25 @@ fn crosses([p, q]: [Vec2; 2], [a, b]: [Vec2; 2]) -> bool {
     det(way, a - p) * det(way, b - p) < 0.0 && det(wall, p - a) * det(wall, q - a) < 0.0
 }
 
-/// Where a segment crosses the line of a height.
-fn crossing([a, b]: [Vec2; 2], height: f32) -> Option<f32> {
-    let (above, below) = (a.y - height, b.y - height);
+/// Which of the lines through the middles of cells a segment crosses, in bits, and where.
+#[inline(always)]
+fn crossings<S: Simd>(simd: S, [a, b]: [Vec2; 2]) -> (u32, [f32; SIDE]) {
+    let splat = |value: f32| f32x16::splat(simd, value);
+    let heights = f32x16::from_slice(simd, &MIDDLES);
+    let [above, below] = [a, b].map(|end| splat(end.y) - heights);
     // An end that lies on the line counts as above it, so that of two walls that meet there just one is crossed.
-    ((above >= 0.0) != (below >= 0.0)).then(|| a.x + (b.x - a.x) * (above / (above - below)))
+    let [first, second] = [above, below].map(|side| side.simd_ge(splat(0.0)).to_bitmask() as u32);
+    let mut places = [0.0; SIDE];
+    (splat(a.x) + splat(b.x - a.x) * (above / (above - below))).store_slice(&mut places);
+    (first ^ second, places)
+}
+
+/// The places of ones among bits, the lowest first.
+#[inline(always)]
+fn ones(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (place < u32::BITS).then_some(place as usize)
+    })
 }

@@ -123,15 +123,21 @@ impl LocalModel for Hybrid {
         }
         let ahead = preferred / speed;
         let weights = self.perceive(simd, scene, ego, around, preferred);
-        if hurries && around.perception.is_free_ahead() && !self.is_walled(scene, ego, around, ahead) {
-            let velocity = ahead * self.speed(scene, ego, ahead, speed);
-            return along_walls(simd, ego, around, velocity);
-        }
-        self.solve(simd, scene, ego, around, (&weights, speed), false);
-        // Where everything around is closed, walls are for the motion to keep.
-        let downhill = around.perception.downhill().unwrap_or(ahead);
-        let velocity = downhill * self.speed(scene, ego, downhill, speed);
-        let velocity = ego.velocity + (velocity - ego.velocity) * (ego.dt / self.relaxation.max(ego.dt));
+        let is_free =
+            hurries && around.perception.is_free_ahead() && !self.is_walled(scene, ego, around, ahead);
+        let direction = if is_free {
+            ahead
+        } else {
+            self.solve(simd, &scene, ego, around, (&weights, speed), false);
+            // Where everything around is closed, walls are for the motion to keep.
+            around.perception.downhill().unwrap_or(ahead)
+        };
+        let chosen = direction * self.speed(scene, ego, direction, speed);
+        // The slope turns from step to step, the straight way does not.
+        let velocity = match is_free {
+            true => chosen,
+            false => ego.velocity + (chosen - ego.velocity) * (ego.dt / self.relaxation.max(ego.dt)),
+        };
         along_walls(simd, ego, around, velocity)
     }
 
@@ -141,7 +147,7 @@ impl LocalModel for Hybrid {
         let preferred = ego.preferred;
         if preferred != Vec2::ZERO {
             let weights = self.perceive(simd, scene, ego, around, preferred);
-            self.solve(simd, scene, ego, around, (&weights, preferred.length()), true);
+            self.solve(simd, &scene, ego, around, (&weights, preferred.length()), true);
         }
     }
 }
@@ -210,7 +216,7 @@ impl Hybrid {
     fn solve<S: Simd>(
         &self,
         simd: S,
-        scene: Scene<'_>,
+        scene: &Scene<'_>,
         ego: &Ego,
         around: &mut Around,
         (weights, speed): (&Weights, f32),
@@ -252,9 +258,10 @@ impl Hybrid {
     }
 
     /// Equation 2: as fast as preferred where it is empty ahead, as the flow where it is dense.
+    #[inline(always)]
     fn speed(&self, scene: Scene<'_>, ego: &Ego, direction: Vec2, preferred: f32) -> f32 {
         let Some(flow) = &scene.intents.flow else { return preferred };
-        let there = flow.read(ego.position + self.offset * direction, (ego.position, ego.velocity));
+        let there = flow.read(scene.view, ego.position + self.offset * direction, Some(ego.row));
         let dense = (there.density - self.free_density) / (self.full_density - self.free_density).max(1e-3);
         let along = there.velocity.dot(direction).clamp(self.creep * preferred, preferred);
         preferred + (along - preferred) * dense.clamp(0.0, 1.0)

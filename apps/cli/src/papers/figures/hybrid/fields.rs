@@ -2,14 +2,13 @@
 
 use super::{Job, rectangle, scenario};
 use anyhow::Context;
-use glam::{DVec2, Vec2};
+use glam::{DVec2, IVec2, Vec2};
 use throng::core::handover::Intents;
 use throng::core::space::{Blob, FOUR};
 use throng::explain::{Explanation, PerceptionField};
 use throng::macroscale::MapField;
 use throng::map::Map;
 use throng::mesoscale::WorldField;
-use throng::world::Flow;
 use throng::{Scenario, Simulation};
 use throng_render::{Anchor, Colour, Panel, Picture, Sheet, Swatch};
 
@@ -92,17 +91,12 @@ fn densities(simulation: &Simulation) -> Vec<(DVec2, f64)> {
     let first = (-world.origin / side).floor();
     let count = (SIZE / side).as_ivec2();
     let middle = |x: i32, y: i32| (first + DVec2::new(x.into(), y.into()) + 0.5) * side;
+    let density = |middle: DVec2| f64::from(flow.read(world.view(), middle.as_vec2(), None).density);
     let cells = (0..count.y).flat_map(|y| (0..count.x).map(move |x| (x, y)));
     cells
-        .map(|(x, y)| (world.origin + middle(x, y), cell_density(&flow, middle(x, y).as_vec2())))
+        .map(|(x, y)| (world.origin + middle(x, y), density(middle(x, y))))
         .filter(|(_, density)| *density > 0.0)
         .collect()
-}
-
-/// What a cell holds, nobody left out.
-fn cell_density(flow: &Flow, middle: Vec2) -> f64 {
-    let nowhere = (Vec2::splat(1e6), Vec2::ZERO);
-    flow.read(middle, nowhere).density.into()
 }
 
 fn map_cell() -> f64 {
@@ -311,8 +305,6 @@ pub fn densities_of_three(_: &Job) -> anyhow::Result<Picture> {
     let field = WorldField::default();
     let spread = Vec2::new(field.spread_x, field.spread_y);
     let blob = Blob::new(field.amplitude, spread, field.cell);
-    let mut flow = Flow::new(field.cell, blob);
-    flow.fill(THREE.len(), |row| (THREE[row].1 * field.cell, Vec2::ZERO));
     let about = format!(
         "Every agent counts in the four cells whose middles are closest to it: {} exp(-d² / 2s²), s = {} m, cells of {} m. Densities in 1/m².",
         field.amplitude, field.spread_x, field.cell
@@ -325,7 +317,7 @@ pub fn densities_of_three(_: &Job) -> anyhow::Result<Picture> {
     influences(&mut panel, &blob);
     let frame = sheet.room().part([1, 0], [2, 1]);
     let mut panel = sheet.map(frame, "(b) What the cells of the world field hold: the sums", within);
-    sums(&mut panel, &flow);
+    sums(&mut panel, &blob);
     cells_and_agents(&mut panel, false);
     let names =
         THREE.iter().enumerate().map(|(index, (name, _))| (Swatch::Edge(Colour::of_cohort(index)), *name));
@@ -377,10 +369,15 @@ fn influences(panel: &mut Panel<'_>, blob: &Blob) {
     }
 }
 
-fn sums(panel: &mut Panel<'_>, flow: &Flow) {
-    let cells = (0..CELLS).flat_map(|y| (0..CELLS).map(move |x| DVec2::new(x as f64, y as f64)));
-    for low in cells {
-        let density = cell_density(flow, (low + 0.5).as_vec2() * flow.side());
+fn sums(panel: &mut Panel<'_>, blob: &Blob) {
+    let splats = THREE.map(|(_, place)| blob.splat(place));
+    let added = || {
+        splats.iter().flat_map(|splat| FOUR.map(|offset| splat.cell + offset).into_iter().zip(splat.weight))
+    };
+    for index in 0..CELLS * CELLS {
+        let cell = IVec2::new((index % CELLS) as i32, (index / CELLS) as i32);
+        let low = cell.as_dvec2();
+        let density: f64 = added().filter(|(at, _)| *at == cell).map(|(_, weight)| f64::from(weight)).sum();
         if density > 0.0 {
             let share = (density / DENSE) as f32;
             panel.area(&square(low, 1.0), Colour::of_density(share));

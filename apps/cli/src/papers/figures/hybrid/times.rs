@@ -39,11 +39,7 @@ fn sizes(crowds: &[usize]) -> impl Iterator<Item = (usize, u32)> {
 }
 
 fn least(a: Times, b: Times) -> Times {
-    Times {
-        frame: a.frame.min(b.frame),
-        perception: a.perception.min(b.perception),
-        world_field: a.world_field.min(b.world_field),
-    }
+    Times { frame: a.frame.min(b.frame), fields: a.fields.min(b.fields), rest: a.rest.min(b.rest) }
 }
 
 fn draw(timed: &[Timed], crowds: &[usize]) -> Picture {
@@ -51,8 +47,8 @@ fn draw(timed: &[Timed], crowds: &[usize]) -> Picture {
     let mut sheet = Sheet::new([1300, 560], "Time of a frame by agents and size of the environment", about);
     by_agents(&mut sheet, timed);
     let parts: [(&str, Part); 2] = [
-        ("(b) Local perception fields", |times| times.perception),
-        ("(c) World field", |times| times.world_field),
+        ("(b) Fields of perception and of the world", |times| times.fields),
+        ("(c) All else", |times| times.rest),
     ];
     for (column, (caption, of)) in parts.into_iter().enumerate() {
         by_grid(&mut sheet, column + 1, caption, (timed, crowds, of));
