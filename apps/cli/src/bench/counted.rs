@@ -95,11 +95,11 @@ impl Counted {
 
 /// Counts all cases, and compares them with a file, or writes it.
 pub fn run(path: &Path, update: bool) -> anyhow::Result<ExitCode> {
+    let known = read(path, update)?;
     if let Some(reason) = cannot_count() {
         output::show(&format!("skipped: {reason}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let known = read(path, update)?;
     let (compiler, processor) = (env!("THRONG_COMPILER").to_string(), processor());
     if !update && (&known.compiler, &known.processor) != (&compiler, &processor) {
         let reason = format!(

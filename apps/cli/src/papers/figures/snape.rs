@@ -28,8 +28,8 @@ const QUICK_CROWDS: [usize; 2] = [50, 100];
 /// Threads beyond the machine's cores would only wait for one another.
 const THREADS: [usize; 4] = [1, 2, 6, 12];
 /// Steps of a round; rounds take turns, and the best of each counts: what else a machine does only adds.
-const STEPS: usize = 20;
-const ROUNDS: usize = 15;
+const STEPS: usize = 5;
+const ROUNDS: usize = 60;
 
 fn crowds(job: &Job) -> &'static [usize] {
     if job.quick { &QUICK_CROWDS } else { &CROWDS }
@@ -38,45 +38,48 @@ fn crowds(job: &Job) -> &'static [usize] {
 fn shared_among_threads(job: &Job) -> anyhow::Result<Picture> {
     let agents = crowds(job).last().copied().unwrap_or_default();
     let about = format!(
-        "The paper's screenshot shows 12 threads that are busy. Here: the circle of {agents} agents, measured on one thread and two; beyond, a model by the\n\
-         chunks that passes over all agents come in. Bars from below: passes that threads share, passes of a single chunk, the rest of a step, waking threads."
+        "The paper's screenshot shows 12 threads that are busy. Here: the circle of {agents} agents, measured on one thread; beyond, a model by the chunks that\n\
+         passes over all agents come in. The dot is the step on two threads as it was measured."
     );
     let mut sheet = Sheet::new([1200, 560], "Figure 5: a step among threads", &about);
     for (column, model) in MODELS.into_iter().enumerate() {
         job.say(NAMES[column]);
         let shared = measured([benchmark(model, agents, 1)?, benchmark(model, agents, 2)?], job.quick);
-        let axes = [
-            ("cores, 2 to the power of", Axis::over([0.0, CORES.len() as f64].into_iter())),
-            ("µs", Axis::over(shared.on.iter().map(Parts::us))),
-        ];
+        let most = shared.on.iter().map(Parts::us).chain(shared.step_us);
+        let axes = [("cores", Axis::decades([0, 2])), ("µs", Axis::over(most))];
         let frame = sheet.room().part([column, 0], [2, 1]);
-        let times = shared.step_us[0] / shared.step_us[1];
-        let caption = format!("{}: {times:.2} times as fast on two threads", NAMES[column]);
-        let mut chart = sheet.chart(frame, &caption, axes);
-        for (place, parts) in shared.on.iter().enumerate() {
-            let mut top = 0.0;
-            for (part, us) in [parts.shared, parts.single, parts.serial, parts.waking].into_iter().enumerate()
-            {
-                let (left, right) = (place as f64 - 0.3, place as f64 + 0.3);
-                let corner = |x: f64, y: f64| DVec2::new(x.max(0.0), y);
-                let bar =
-                    [corner(left, top), corner(right, top), corner(right, top + us), corner(left, top + us)];
-                chart.area(&bar, Colour::of_cohort(part));
-                top += us;
-            }
+        let mut chart = sheet.chart(frame, NAMES[column], axes);
+        let mut below: Vec<DVec2> = CORES.iter().map(|&cores| at_cores(cores, 0.0)).collect();
+        for (part, (_, of)) in PARTS.into_iter().enumerate() {
+            let above = below.iter().zip(&shared.on).map(|(at, parts)| *at + DVec2::Y * of(parts));
+            let above: Vec<DVec2> = above.collect();
+            let ring: Vec<DVec2> = below.iter().chain(above.iter().rev()).copied().collect();
+            chart.area(&ring, Colour::of_cohort(part));
+            below = above;
         }
+        chart.dot(at_cores(2, shared.step_us[1]), 5.0, Colour::INK);
     }
-    let names = ["shared", "one chunk", "serial", "waking"];
-    let legend =
-        names.into_iter().enumerate().map(|(part, name)| (Swatch::Area(Colour::of_cohort(part)), name));
-    sheet.legend(&legend.collect::<Vec<_>>());
+    let area = |(part, (name, _))| (Swatch::Area(Colour::of_cohort(part)), name);
+    sheet.legend(&PARTS.into_iter().enumerate().map(area).collect::<Vec<_>>());
     Ok(sheet.finish())
+}
+
+/// The parts of a step, from below.
+const PARTS: [(&str, fn(&Parts) -> f64); 4] = [
+    ("passes that threads share", |parts| parts.shared),
+    ("passes of one chunk", |parts| parts.single),
+    ("the rest of a step", |parts| parts.serial),
+    ("waking threads", |parts| parts.waking),
+];
+
+fn at_cores(cores: usize, us: f64) -> DVec2 {
+    DVec2::new((cores as f64).log10(), us)
 }
 
 fn time_of_a_step(job: &Job) -> anyhow::Result<Picture> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads: Vec<usize> = THREADS.into_iter().filter(|&threads| threads <= cores).collect();
-    let about = "The circle of the paper's benchmark, without what the engine adds in dense crowds. The best of 15 rounds of 20 steps that take turns.";
+    let about = "The circle of the paper's benchmark, without what the engine adds in dense crowds. The best of 60 rounds of 5 steps that take turns.";
     let mut sheet = Sheet::new([1200, 520], "Figure 6: time of a step by agents and threads", about);
     for (column, model) in MODELS.into_iter().enumerate() {
         let mut lines: Vec<Vec<DVec2>> = vec![Vec::new(); threads.len()];
