@@ -8,7 +8,7 @@ use crate::findings;
 use crate::statistics::median;
 use crate::watch;
 use std::time::Instant;
-use throng::catalog::Entry;
+use throng::catalog::{Entry, Stage};
 
 pub const ABOUT: &str = "\
 Each model in the place of the usual one of its stage (straight, or navmesh among blocks; orca; holonomic): ns per agent-step of the
@@ -19,30 +19,46 @@ const WARM_UP: usize = 3;
 const MOST_STEPS: usize = 60;
 /// A case takes about this long, s, or as long as a step takes.
 const PATIENCE: f64 = 1.0;
-/// A model whose first step takes longer than this is not asked for a larger crowd, s.
-const SLOW: f64 = 0.2;
+/// A model whose first step takes longer than this is not asked for a larger crowd, ms.
+const SLOW: f64 = 200.0;
+/// A crowd whose first step takes longer than this, s, does not warm up.
+const SLUGGISH: f64 = 0.5;
 
 /// Measures those that are asked for; larger crowds only of models that can.
 pub fn measure(args: &Args, line: &watch::Line, outcome: &mut Outcome) -> anyhow::Result<()> {
     let threads = or(&args.threads, &[1, 2]);
+    let mut left_out = Vec::new();
     for entry in chosen(&args.models)? {
-        for walls in or(&args.walls, &[usual_walls(entry.stage)]) {
-            for density in or(&args.density, &[DENSITY, 1.0, 2.0]) {
-                for agents in args.sizes(&[1_000, 10_000], &[1_000]) {
-                    let case = Case::new(&entry, Workload { agents, density, walls });
-                    line.say(&case.name());
-                    if !measure_case(&case, &threads, outcome)? {
-                        outcome.skipped.push(format!(
-                            "{}: its first step takes long, no larger crowd is asked of it",
-                            case.name()
-                        ));
-                        break;
-                    }
-                }
+        for workload in workloads(args, entry.stage) {
+            let case = Case::new(&entry, workload);
+            let is_smaller = |row: &&Row| row.model == Some(entry.name) && row.agents < workload.agents;
+            let slowest = outcome.rows.iter().filter(is_smaller).filter_map(|row| row.first_step_ms);
+            if slowest.fold(0.0, f64::max) > SLOW {
+                left_out.push(case.name());
+                continue;
+            }
+            line.say(&case.name());
+            measure_case(&case, &threads, outcome)?;
+        }
+    }
+    if !left_out.is_empty() {
+        let reason = format!("left out, because fewer take long at first: {}", left_out.join("; "));
+        outcome.skipped.push(reason);
+    }
+    Ok(())
+}
+
+/// All that a stage's models are measured on, small crowds first.
+fn workloads(args: &Args, stage: Stage) -> Vec<Workload> {
+    let mut workloads = Vec::new();
+    for agents in args.sizes(&[1_000, 10_000], &[1_000]) {
+        for &walls in &or(&args.walls, &[usual_walls(stage)]) {
+            for &density in &or(&args.density, &[DENSITY, 1.0, 2.0]) {
+                workloads.push(Workload { agents, density, walls });
             }
         }
     }
-    Ok(())
+    workloads
 }
 
 fn or<T: Clone>(asked: &[T], usual: &[T]) -> Vec<T> {
@@ -57,8 +73,7 @@ struct Timed {
     steps: Vec<f64>,
 }
 
-/// Whether a larger crowd may follow.
-fn measure_case(case: &Case, threads: &[u32], outcome: &mut Outcome) -> anyhow::Result<bool> {
+fn measure_case(case: &Case, threads: &[u32], outcome: &mut Outcome) -> anyhow::Result<()> {
     let crowd = RandomCrossing::new(case.workload);
     let begin = |&threads: &u32| -> anyhow::Result<Timed> {
         let mut ours = Ours::new(&crowd, &case.pipeline, threads as usize)?;
@@ -66,8 +81,7 @@ fn measure_case(case: &Case, threads: &[u32], outcome: &mut Outcome) -> anyhow::
         Ok(Timed { ours, threads, first, steps: Vec::new() })
     };
     let mut timed = threads.iter().map(begin).collect::<anyhow::Result<Vec<_>>>()?;
-    let slowest = timed.iter().map(|timed| timed.first).fold(0.0, f64::max);
-    if slowest < SLOW {
+    if timed.iter().all(|timed| timed.first < SLUGGISH) {
         timed.iter_mut().for_each(|timed| (1..WARM_UP).for_each(|_| timed.ours.simulation.step()));
     }
     let clock = Instant::now();
@@ -82,7 +96,7 @@ fn measure_case(case: &Case, threads: &[u32], outcome: &mut Outcome) -> anyhow::
         let ours = row(case, timed)?;
         outcome.rows.push(Row { longest_step, ..ours });
     }
-    Ok(slowest < SLOW)
+    Ok(())
 }
 
 /// Of each step the least of all numbers of threads: the same agents do the same in it, and what else a machine does only adds.

@@ -1,7 +1,7 @@
 //! `throng bench --write FILE.md`: the figures as a page, with a picture where one would rather look than read.
 
 use super::models::stage_of;
-use super::threads::{CORES, Shared, lines};
+use super::threads::{CORES, Shared, lines, note};
 use super::workload::{DENSITY, Walls};
 use super::{Outcome, Row, dodgy, ours, python};
 use crate::{files, findings};
@@ -30,8 +30,8 @@ fn page(outcome: &Outcome, picture: &str) -> String {
          ## Beside peers, ns per agent-step\n\n"
     );
     text += &peers(&outcome.rows);
-    outcome.skipped.iter().for_each(|reason| text += &format!("\nNot run: {reason}.\n"));
     text += &models(&outcome.rows);
+    outcome.skipped.iter().for_each(|reason| text += &format!("\nNot run: {reason}.\n"));
     text += &threads(&outcome.threads);
     text += "\n## What must hold\n\n";
     let verdict = |holds| match holds {
@@ -158,15 +158,16 @@ fn threads(all: &[Shared]) -> String {
          chunk, the\nserial share that one and two threads would have by Amdahl's law, the chunks of the longest pass and the time of one, how \
          long it\ntakes until a second thread begins with its half of a pass (waking). Then times the speed of one thread: measured on two, and \
          as a\nmodel has it. In that a pass of c chunks takes ⌈c / n⌉ / c of its time on n cores, and half of the waking is lost log2 n times; \
-         memory\nthat all cores share is not in it.\n\n{}\nIts stages, µs on one and on two threads:\n\n{}",
+         memory\nthat all cores share is not in it.\n\n{}\n{}\nIts stages, µs on one and on two threads:\n\n{}",
         table(all.iter().map(Shared::cells).collect()),
+        note(all),
         table(all.iter().map(Shared::stage_cells).collect())
     )
 }
 
 /// Beside peers, by agents; models, by density; threads, by cores.
 fn draw(outcome: &Outcome) -> Picture {
-    let about = "Beside peers and by model: on one thread, ns per agent-step. (c): measured on one and two, then a model.";
+    let about = "Beside peers and by model: on one thread, ns per agent-step. (c): times the speed of one thread, as a model has it.";
     let mut sheet = Sheet::new([1500, 620], "What a step costs", about);
     let mut legend = of_peers(&mut sheet, &outcome.rows);
     legend.extend(of_models(&mut sheet, &outcome.rows));
@@ -220,22 +221,32 @@ fn of_models(sheet: &mut Sheet, rows: &[Row]) -> Legend {
     if rows.is_empty() {
         return Legend::new();
     }
-    let axes = [
-        ("agents per m²", Axis::over(rows.iter().map(|row| row.density))),
-        ("ns", Axis::over(rows.iter().map(|row| row.ns_per_agent_step))),
-    ];
+    let axis = Axis::over(rows.iter().map(|row| row.ns_per_agent_step));
+    let top = axis.high();
+    let axes = [("agents per m²", Axis::over(rows.iter().map(|row| row.density))), ("ns", axis)];
     let frame = sheet.room().part([1, 0], [3, 1]);
     let mut chart = sheet.chart(frame, "(b) Local models by density", axes);
     let models = distinct(rows.iter().filter_map(|row| row.model));
+    let mut ends = Vec::new();
     for (place, &model) in models.iter().enumerate() {
         let of = rows.iter().filter(|row| row.model == Some(model));
         let points: Vec<DVec2> = of.map(|row| DVec2::new(row.density, row.ns_per_agent_step)).collect();
         series(&mut chart, &points, Colour::of_cohort(place));
-        if let Some(&last) = points.last() {
-            chart.text(last, [-8.0, -6.0], Anchor::End, Colour::INK, model);
-        }
+        ends.extend(points.last().map(|&last| (last, place, model)));
     }
+    label(&mut chart, ends, top);
     Legend::new()
+}
+
+/// Names beside the last points, none over another.
+fn label(chart: &mut Panel<'_>, mut ends: Vec<(DVec2, usize, &str)>, top: f64) {
+    ends.sort_by(|a, b| a.0.y.total_cmp(&b.0.y));
+    let mut free = 0.0f64;
+    for (last, place, name) in ends {
+        let at = DVec2::new(last.x, last.y.max(free));
+        chart.text(at, [-10.0, -4.0], Anchor::End, Colour::of_cohort(place), name);
+        free = at.y + 0.045 * top;
+    }
 }
 
 fn of_threads(sheet: &mut Sheet, all: &[Shared]) -> Legend {

@@ -64,8 +64,11 @@ fn shared_among_threads(job: &Job) -> anyhow::Result<Picture> {
     Ok(sheet.finish())
 }
 
-/// The parts of a step, from below.
-const PARTS: [(&str, fn(&Parts) -> f64); 4] = [
+/// A part of a step: its name, and its time.
+type Part = (&'static str, fn(&Parts) -> f64);
+
+/// From below.
+const PARTS: [Part; 4] = [
     ("passes that threads share", |parts| parts.shared),
     ("passes of one chunk", |parts| parts.single),
     ("the rest of a step", |parts| parts.serial),
