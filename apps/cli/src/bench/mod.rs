@@ -81,13 +81,13 @@ struct Row {
     density: f64,
     walls: Walls,
     threads: usize,
-    /// The best round beside peers; of a model the median step.
+    /// The best round beside peers; of a model the lower quartile of steps, because others only ever add.
     ns_per_agent_step: f64,
     agent_steps_per_s: f64,
     /// What a model does at the beginning, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_step_ms: Option<f64>,
-    /// Of a model's later steps, over the median.
+    /// Of a model's later steps, over the lower quartile.
     #[serde(skip_serializing_if = "Option::is_none")]
     longest_step: Option<f64>,
     /// Of a process that did nothing else, MB.

@@ -5,14 +5,14 @@ use super::ours::{self, Ours};
 use super::workload::{DENSITY, RandomCrossing, Walls, Workload};
 use super::{Args, Outcome, Row};
 use crate::findings;
-use crate::statistics::median;
+use crate::statistics::lower_quartile;
 use crate::watch;
 use std::time::Instant;
 use throng::catalog::{Entry, Stage};
 
 pub const ABOUT: &str = "\
 Each model in the place of the usual one of its stage (straight, or navmesh among blocks; orca; holonomic): ns per agent-step of the
-median step, the first step, and the longest of the later ones over the median. Numbers of threads take turns, step by step.";
+lower quartile of steps, the first step, and the longest of the later ones over that quartile. Numbers of threads take turns, step by step.";
 
 /// Steps before those that count; the first of them is told by itself.
 const WARM_UP: usize = 3;
@@ -91,7 +91,7 @@ fn measure_case(case: &Case, threads: &[u32], outcome: &mut Outcome) -> anyhow::
         }
         timed.iter_mut().for_each(|timed| timed.steps.push(timed.ours.step()));
     }
-    let longest_step = longest_over_median(&timed);
+    let longest_step = longest_over_quartile(&timed);
     for timed in timed {
         let ours = row(case, timed)?;
         outcome.rows.push(Row { longest_step, ..ours });
@@ -100,17 +100,17 @@ fn measure_case(case: &Case, threads: &[u32], outcome: &mut Outcome) -> anyhow::
 }
 
 /// Of each step the least of all numbers of threads: the same agents do the same in it, and what else a machine does only adds.
-fn longest_over_median(timed: &[Timed]) -> Option<f64> {
+fn longest_over_quartile(timed: &[Timed]) -> Option<f64> {
     let least = |step: usize| timed.iter().map(|timed| timed.steps[step]).fold(f64::INFINITY, f64::min);
     let steps: Vec<f64> = (0..timed.first()?.steps.len()).map(least).collect();
     let longest = steps.iter().copied().reduce(f64::max)?;
-    Some(longest / median(steps))
+    Some(longest / lower_quartile(steps))
 }
 
 fn row(case: &Case, timed: Timed) -> anyhow::Result<Row> {
     let Timed { ours, threads, first, steps } = timed;
     anyhow::ensure!(ours.simulation.put_aside() == 0, "{}: agents were put aside", case.name());
-    let ns = median(steps) * 1e9 / case.workload.agents as f64;
+    let ns = lower_quartile(steps) * 1e9 / case.workload.agents as f64;
     Ok(Row {
         model: Some(case.model),
         first_step_ms: Some(first * 1e3),
@@ -132,7 +132,7 @@ pub fn table(rows: &[Row]) -> String {
         ]
     };
     let header =
-        ["", "walls", "agents", "per m²", "threads", "ns per agent-step", "first step, ms", "longest/median"];
+        ["", "walls", "agents", "per m²", "threads", "ns per agent-step", "first step, ms", "longest/usual"];
     let rows = rows.iter().filter(|row| row.model.is_some());
     findings::table(2, &header, &rows.map(line).collect::<Vec<_>>())
 }

@@ -114,7 +114,7 @@ fn models(rows: &[Row]) -> String {
     let columns = distinct(rows.iter().map(|row| (row.density, row.threads)));
     let mut titles: Vec<String> =
         columns.iter().map(|(density, threads)| format!("{density}/m², {threads} thr.")).collect();
-    titles.extend(["10 times as many".into(), "first step, ms".into(), "longest/median".into()]);
+    titles.extend(["10 times as many".into(), "first step, ms".into(), "longest/usual".into()]);
     let header: Vec<&str> = ["", "stage"].into_iter().chain(titles.iter().map(String::as_str)).collect();
     let line = |&(model, walls): &(&str, Walls)| {
         let of = |agents: usize, density: f64, threads: usize| {
@@ -139,7 +139,7 @@ fn models(rows: &[Row]) -> String {
     let lines = distinct(rows.iter().filter_map(|row| Some((row.model?, row.walls))));
     format!(
         "\n## Every model\n\nEach in the place of the usual one of its stage (straight, orca, holonomic), with {largest} agents; planners \
-         among blocks of 8 m with\nstreets of 8 m, every agent with a goal of its own. ns per agent-step of the median step; the other \
+         among blocks of 8 m with\nstreets of 8 m, every agent with a goal of its own. ns per agent-step of the lower quartile of steps; the other \
          columns at {DENSITY}/m² on one\nthread.\n\n{}",
         markdown(&header, &lines.iter().map(line).collect::<Vec<_>>())
     )
@@ -157,8 +157,8 @@ fn threads(all: &[Shared]) -> String {
         "\n## Threads\n\nOf a step of ORCA on one thread: what is in no pass that threads could share (serial), what is in passes of a single \
          chunk, the\nserial share that one and two threads would have by Amdahl's law, the chunks of the longest pass and the time of one, how \
          long it\ntakes until a second thread begins with its half of a pass (waking). Then times the speed of one thread: measured on two, and \
-         as a\nmodel has it. In that a pass of c chunks takes ⌈c / n⌉ / c of its time on n cores, and half of the waking is lost log2 n times; \
-         memory\nthat all cores share is not in it.\n\n{}\n{}\nIts stages, µs on one and on two threads:\n\n{}",
+         as a\nmodel has it. In that a pass of c chunks takes ⌈c / n⌉ / c of its time on n cores, and half of the waking is lost log2 n times, \
+         but no\npass takes longer than by one thread; memory\nthat all cores share is not in it.\n\n{}\n{}\nIts stages, µs on one and on two threads:\n\n{}",
         table(all.iter().map(Shared::cells).collect()),
         note(all),
         table(all.iter().map(Shared::stage_cells).collect())
@@ -184,6 +184,12 @@ fn series(chart: &mut Panel<'_>, points: &[DVec2], colour: Colour) {
     points.iter().for_each(|&point| chart.dot(point, 3.5, colour));
 }
 
+/// An axis for logarithms, from one power of ten to another.
+fn decades(powers: impl Iterator<Item = f64> + Clone) -> Axis {
+    let low = powers.clone().fold(f64::INFINITY, f64::min).floor();
+    Axis::decades([low as i32, powers.fold(low + 1.0, f64::max).ceil() as i32])
+}
+
 fn of_peers(sheet: &mut Sheet, rows: &[Row]) -> Legend {
     let systems = [ours::NAME, dodgy::NAME, python::PYRVO.name];
     let points = |system: &str| -> Vec<DVec2> {
@@ -197,11 +203,7 @@ fn of_peers(sheet: &mut Sheet, rows: &[Row]) -> Legend {
     if all.is_empty() {
         return Legend::new();
     }
-    let decades = |of: fn(&DVec2) -> f64| {
-        let low = all.iter().map(of).fold(f64::INFINITY, f64::min).floor();
-        Axis::decades([low as i32, all.iter().map(of).fold(low + 1.0, f64::max).ceil() as i32])
-    };
-    let axes = [("agents", decades(|at| at.x)), ("ns", decades(|at| at.y))];
+    let axes = [("agents", decades(all.iter().map(|at| at.x))), ("ns", decades(all.iter().map(|at| at.y)))];
     let frame = sheet.room().part([0, 0], [3, 1]);
     let mut chart = sheet.chart(frame, "(a) ORCA beside peers", axes);
     let drawn = systems.iter().enumerate().map(|(place, system)| {
@@ -221,31 +223,34 @@ fn of_models(sheet: &mut Sheet, rows: &[Row]) -> Legend {
     if rows.is_empty() {
         return Legend::new();
     }
-    let axis = Axis::over(rows.iter().map(|row| row.ns_per_agent_step));
-    let top = axis.high();
-    let axes = [("agents per m²", Axis::over(rows.iter().map(|row| row.density))), ("ns", axis)];
+    let powers = decades(rows.iter().map(|row| row.ns_per_agent_step.log10()));
+    let apart = 0.045 * (powers.high() - powers.low());
+    // With room for names behind the last points.
+    let room = rows.iter().map(|row| 1.4 * row.density);
+    let axes = [("agents per m²", Axis::over(room)), ("ns", powers)];
     let frame = sheet.room().part([1, 0], [3, 1]);
     let mut chart = sheet.chart(frame, "(b) Local models by density", axes);
     let models = distinct(rows.iter().filter_map(|row| row.model));
     let mut ends = Vec::new();
     for (place, &model) in models.iter().enumerate() {
         let of = rows.iter().filter(|row| row.model == Some(model));
-        let points: Vec<DVec2> = of.map(|row| DVec2::new(row.density, row.ns_per_agent_step)).collect();
+        let points: Vec<DVec2> =
+            of.map(|row| DVec2::new(row.density, row.ns_per_agent_step.log10())).collect();
         series(&mut chart, &points, Colour::of_cohort(place));
         ends.extend(points.last().map(|&last| (last, place, model)));
     }
-    label(&mut chart, ends, top);
+    label(&mut chart, ends, apart);
     Legend::new()
 }
 
 /// Names beside the last points, none over another.
-fn label(chart: &mut Panel<'_>, mut ends: Vec<(DVec2, usize, &str)>, top: f64) {
+fn label(chart: &mut Panel<'_>, mut ends: Vec<(DVec2, usize, &str)>, apart: f64) {
     ends.sort_by(|a, b| a.0.y.total_cmp(&b.0.y));
-    let mut free = 0.0f64;
+    let mut free = f64::NEG_INFINITY;
     for (last, place, name) in ends {
         let at = DVec2::new(last.x, last.y.max(free));
-        chart.text(at, [-10.0, -4.0], Anchor::End, Colour::of_cohort(place), name);
-        free = at.y + 0.045 * top;
+        chart.text(at, [10.0, 4.0], Anchor::Start, Colour::of_cohort(place), name);
+        free = at.y + apart;
     }
 }
 

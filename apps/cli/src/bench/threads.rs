@@ -2,8 +2,9 @@
 //!
 //! On one thread every pass that threads could share is timed, with the number of chunks that it comes in; all other time of a step
 //! is serial. On n cores a pass of c chunks takes ⌈c / n⌉ / c of its time, which is Amdahl's law with chunks that cannot be cut.
-//! Until another thread has begun with its half of a pass, half of that time is lost, and work is halved log2 n times. What the
-//! model leaves out is memory that all cores share. The run on two threads is measured beside it.
+//! Until another thread has begun with its half of a pass, half of that time is lost, and work is halved log2 n times; but no pass
+//! takes longer than one thread would. What the model leaves out is memory that all cores share. The run on two threads is measured
+//! beside it.
 
 use super::case;
 use super::ours::Ours;
@@ -184,9 +185,15 @@ fn share(pass: &Pass, cores: usize) -> f64 {
 
 impl Shared {
     fn of(agents: usize, [one, two]: [Step; 2], waking: Waking) -> Shared {
-        let passes = one.passes.iter().filter(|pass| is_shared(pass)).count() as f64;
-        let lost = |cores: usize| passes * waking.us / 2.0 * (cores as f64).log2();
-        let on = |cores: usize| Parts { waking: lost(cores), ..one.ideal(cores) };
+        let lost = |pass: &Pass, cores: usize| {
+            let halvings = (cores as f64).log2();
+            // One thread that is left alone does all of it.
+            (waking.us / 2.0 * halvings).min(us(pass) * (1.0 - share(pass, cores)))
+        };
+        let on = |cores: usize| {
+            let lost = one.passes.iter().map(|pass| lost(pass, cores)).sum();
+            Parts { waking: lost, ..one.ideal(cores) }
+        };
         let longest = one.passes.iter().max_by(|a, b| a.took.cmp(&b.took));
         let chunk = |pass: &Pass| pass.chunks.map_or([1.0, us(pass)], |c| [c as f64, us(pass) / c as f64]);
         let stages = one.stages.iter().zip(&two.stages);
@@ -312,6 +319,13 @@ mod tests {
         assert!(shared.alone().iter().all(|share| (share - 0.1).abs() < 1e-9));
         let speed_up: Vec<f64> = shared.speed_up().collect();
         assert!(speed_up[2..].iter().all(|times| (times - 2.5).abs() < 1e-9), "{speed_up:?}");
+    }
+
+    #[test]
+    fn no_pass_takes_longer_than_by_one_thread() {
+        let shared =
+            Shared::of(1, [step(100.0, &[(None, 40), (Some(8), 50)]), step(100.0, &[])], woken_in(1e6));
+        assert!(shared.speed_up().all(|times| (times - 1.0).abs() < 1e-9));
     }
 
     #[test]
