@@ -158,7 +158,7 @@ fn threads(all: &[Shared]) -> String {
          chunk, the\nserial share that one and two threads would have by Amdahl's law, the chunks of the longest pass and the time of one, how \
          long it\ntakes until a second thread begins with its half of a pass (waking). Then times the speed of one thread: measured on two, and \
          as a\nmodel has it. In that a pass of c chunks takes ⌈c / n⌉ / c of its time on n cores, and half of the waking is lost log2 n times, \
-         but no\npass takes longer than by one thread; memory\nthat all cores share is not in it.\n\n{}\n{}\nIts stages, µs on one and on two threads:\n\n{}",
+         but no\npass takes longer than by one thread; memory that all cores share is not in it.\n\n{}\n{}\nIts stages, µs on one and on two threads:\n\n{}",
         table(all.iter().map(Shared::cells).collect()),
         note(all),
         table(all.iter().map(Shared::stage_cells).collect())
