@@ -122,6 +122,14 @@ shown() {
     ((code <= 1))
 }
 
+# Instructions do not depend on what else a machine does: a change that costs more must say so.
+instructions() {
+    if ! command -v valgrind >/dev/null && ((EUID == 0)) && command -v apt-get >/dev/null; then
+        { apt-get update && apt-get install -y --no-install-recommends valgrind; } >"$logs/apt" 2>&1 || tail -n 3 "$logs/apt"
+    fi
+    throng bench --instructions tools/instructions.toml
+}
+
 long_tests() {
     cargo test --release --workspace --tests --no-fail-fast -- --ignored 2>&1 | tee "$logs/long-tests"
 }
@@ -152,6 +160,7 @@ section "domains, short" shown throng papers multi-domain --quick
 section "plans, short" shown throng papers multi-domain --scenarios --quick
 section "validate, short" shown throng validate all --quick
 section "bench, short" shown throng bench --quick
+section "instructions" instructions
 if [[ ${THRONG_LONG:-} == 1 ]]; then
     section "long tests" long_tests
     section "papers" throng papers snape

@@ -53,6 +53,11 @@ impl Finding {
         Finding { name: name.into(), value, bar, side, holds: Some(holds), reason: None }
     }
 
+    /// The same without a verdict, and why there is none.
+    pub fn unjudged(self, reason: &str) -> Finding {
+        Finding { holds: None, reason: Some(self.reason.unwrap_or_else(|| reason.into())), ..self }
+    }
+
     /// A claim that could not be looked at.
     pub fn skipped(name: impl Into<String>, side: Side, bar: f64, reason: &str) -> Finding {
         Finding { name: name.into(), value: None, bar, side, holds: None, reason: Some(reason.into()) }
@@ -73,6 +78,7 @@ pub fn text(findings: &[Finding]) -> String {
         let verdict = match holds {
             Some(true) => "holds",
             Some(false) => "DOES NOT HOLD",
+            None if value.is_some() => "not judged",
             None => "skipped",
         };
         let value = number(*value);
@@ -83,7 +89,9 @@ pub fn text(findings: &[Finding]) -> String {
     }
     let held = findings.iter().filter(|finding| finding.holds == Some(true)).count();
     let looked_at = findings.iter().filter(|finding| finding.holds.is_some()).count();
-    let _ = writeln!(text, "{held} of {looked_at} hold.");
+    if looked_at > 0 {
+        let _ = writeln!(text, "{held} of {looked_at} hold.");
+    }
     text
 }
 
@@ -144,5 +152,8 @@ mod tests {
         assert_eq!(skipped.holds, None);
         assert_eq!(exit_code(std::slice::from_ref(&skipped)), ExitCode::SUCCESS);
         assert!(text(&[skipped]).contains("skipped: not installed"));
+        let unjudged = Finding::new("ratio", 1.0, Side::AtLeast, 2.0).unjudged("too short");
+        assert_eq!((unjudged.value, unjudged.holds), (Some(1.0), None));
+        assert!(text(&[unjudged]).ends_with("not judged: too short\n"));
     }
 }

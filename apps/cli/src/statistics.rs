@@ -18,6 +18,12 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// The one that a quarter is below; not a number where there is nothing.
+pub fn lower_quartile(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 4).copied().unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,5 +33,6 @@ mod tests {
         assert_eq!((mean(&[1.0, 3.0]), deviation(&[1.0, 3.0])), (2.0, 2f64.sqrt()));
         assert_eq!(deviation(&[5.0]), 0.0);
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(lower_quartile(vec![4.0, 3.0, 1.0, 2.0]), 2.0);
     }
 }

@@ -105,6 +105,10 @@ fn papers_are_listed() {
 fn bench_as_json() {
     let (code, answer) = throng(&["bench", "--json", "--quick"]);
     check_findings(code, &answer["findings"]);
+    // A few steps on a busy machine are no reason to say that something does not hold.
+    assert!(answer["findings"].as_array().unwrap().iter().all(|finding| finding["holds"].is_null()));
+    let shared = &answer["threads"][1];
+    assert_eq!((&shared["agents"], shared["on"].as_array().unwrap().len()), (&10_000.into(), 7));
     let rows = answer["rows"].as_array().unwrap();
     for system in ["throng", "dodgy_2d"] {
         assert!(rows.iter().any(|row| row["system"] == system && row["agents"] == 10_000), "{system}");

@@ -20,6 +20,11 @@ fn draws(paper: &str, figures: &[u32]) {
 }
 
 #[test]
+fn figures_of_snape_are_drawn() {
+    draws("snape", &[5, 6]);
+}
+
+#[test]
 fn figures_of_hybrid_are_drawn() {
     draws("hybrid", &[1, 2, 3, 4, 5, 6]);
 }
@@ -41,7 +46,10 @@ fn drawn_figures_are_listed_as_json() {
 #[test]
 fn what_cannot_be_drawn_is_refused_before_anything_runs() {
     let desk = Desk::new();
-    desk.refuses("papers snape --pictures .", "there are none of snape; there are of hybrid, multi-domain");
+    desk.refuses(
+        "papers meso --pictures .",
+        "there are none of meso; there are of snape, hybrid, multi-domain",
+    );
     desk.write("taken", "");
     desk.refuses("papers hybrid --pictures taken", "`taken` is a file; give a folder");
     desk.refuses("papers hybrid --pictures taken/below", "cannot write into `taken/below`");

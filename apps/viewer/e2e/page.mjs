@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
@@ -381,6 +381,35 @@ test("colours, trails, heat maps, dark", async () => {
   await live.selectOption("#heat", "none");
 });
 
+/** Processor time of a process so far, s. Linux tells it in hundredths. */
+function busy(id) {
+  const figures = readFileSync(`/proc/${id}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(figures[11]) + Number(figures[12])) / 100;
+}
+
+test("a page whose time is held takes next to nothing, and so does its server", async () => {
+  const page = await visit(await serve("crossing"));
+  const server = servers.at(-1).pid;
+  await until(page, "window.throng.frame?.time > 3");
+  await page.evaluate(() => window.throng.select(40));
+  await until(page, "window.throng.explanation?.id === 40");
+  await pause(page);
+  await page.waitForTimeout(1000);
+  const metrics = await page.context().newCDPSession(page);
+  await metrics.send("Performance.enable");
+  const task = async () => (await metrics.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration").value;
+  const [draws, tasks, served] = [await state(page, "draws"), await task(), busy(server)];
+  await page.waitForTimeout(5000);
+  const shares = { page: ((await task()) - tasks) / 5, server: (busy(server) - served) / 5 };
+  assert.equal(await state(page, "draws"), draws, "it draws though nothing has changed");
+  assert.ok(shares.page < 0.02 && shares.server < 0.02, JSON.stringify(shares));
+  console.log(`        of a core: ${JSON.stringify(shares)}`);
+  // And wakes up by itself.
+  await page.click("#step");
+  await until(page, `window.throng.draws > ${draws}`);
+  await page.context().close();
+});
+
 test("frames cost at most eight bytes for each agent", async () => {
   assert.ok((await state(live, "bytesPerAgent")) <= 8, `${await state(live, "bytesPerAgent")}`);
 });
@@ -455,7 +484,6 @@ test("a port in use ends with 2 and a message", async () => {
 
 test("a film plays", async () => {
   assert.equal((await throng("render", "a.sqlite", "-o", "a.mp4", "--to", "6", "--size", "640x360")).code, 0);
-  const { readFileSync } = await import("node:fs");
   const film = readFileSync(join(folder, "a.mp4")).toString("base64");
   const page = await (await browser.newContext()).newPage();
   const [width, duration] = await page.evaluate(async (film) => {

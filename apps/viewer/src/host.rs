@@ -1,7 +1,8 @@
 //! The one thread that owns what is shown: it takes orders, lets time go on, and publishes frames.
 //!
 //! Frames and scenes are published to all pages: only the latest counts, so a page that is slow misses some and holds
-//! nothing up. Where no page is open, time stands still and nothing is done.
+//! nothing up. Where no page is open, time stands still, and the thread sleeps until one comes; where time is held, until
+//! an order does.
 
 use crate::Source;
 use crate::control::Order;
@@ -45,6 +46,14 @@ impl Channels {
         // A thread that panicked has left whole samples behind: there is nothing half done in them.
         work(&mut self.history.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// What the thread wakes up for.
+pub enum Call {
+    /// A page looks from now on.
+    Page,
+    /// A page wants something.
+    Order(Request),
 }
 
 /// An order, and where its answer goes.
@@ -120,16 +129,15 @@ impl Host {
     }
 
     /// Goes on until no order can come any more.
-    pub fn run(mut self, requests: &Receiver<Request>) {
+    pub fn run(mut self, calls: &Receiver<Call>) {
         loop {
-            let pause = self.pause();
-            match requests.recv_timeout(pause) {
-                Ok(request) => self.answer(request),
+            match calls.recv_timeout(self.pause()) {
+                Ok(call) => self.take(call),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            while let Ok(request) = requests.try_recv() {
-                self.answer(request);
+            while let Ok(call) = calls.try_recv() {
+                self.take(call);
             }
             self.go_on();
             self.publish();
@@ -140,25 +148,21 @@ impl Host {
         self.channels.frames.receiver_count() > 0
     }
 
-    /// How long there is nothing to do.
+    /// How long there is nothing to do, if nobody calls.
     fn pause(&self) -> Duration {
-        const IDLE: Duration = Duration::from_millis(100);
         if !self.watched() {
-            return IDLE;
+            return Duration::MAX;
         }
-        if !self.playing {
-            let until_frame = self.next_frame.saturating_duration_since(Instant::now());
-            return if self.stale { until_frame } else { IDLE };
-        }
-        match &self.show {
-            Show::Nothing => IDLE,
-            Show::Recorded(_) => self.next_frame.saturating_duration_since(Instant::now()),
-            Show::Live(_) if self.speed.is_infinite() => Duration::ZERO,
-            Show::Live(live) => {
-                let ahead = live.time() + live.dt() - self.due();
-                Duration::from_secs_f64((ahead / self.speed).clamp(0.0, IDLE.as_secs_f64()))
+        let until_frame = self.next_frame.saturating_duration_since(Instant::now());
+        let until_step = match &self.show {
+            Show::Live(live) if self.playing => {
+                let ahead = (live.time() + live.dt() - self.due()) / self.speed;
+                Duration::try_from_secs_f64(ahead.max(0.0)).unwrap_or(Duration::MAX)
             }
-        }
+            Show::Recorded(_) if self.playing => until_frame,
+            _ => Duration::MAX,
+        };
+        if self.stale { until_step.min(until_frame) } else { until_step }
     }
 
     fn time(&self) -> f64 {
@@ -305,6 +309,14 @@ impl Host {
         self.playing = true;
         self.begin(show);
         Ok(())
+    }
+
+    fn take(&mut self, call: Call) {
+        match call {
+            // The time in which nobody looked does not count.
+            Call::Page => self.since = (Instant::now(), self.time()),
+            Call::Order(request) => self.answer(request),
+        }
     }
 
     fn answer(&mut self, request: Request) {
@@ -479,6 +491,18 @@ mod tests {
         assert!(seen > 0.0 && host.pause() == Duration::ZERO);
         drop(page);
         host.go_on();
-        assert!(host.time() == seen && host.pause() > Duration::ZERO);
+        assert!(host.time() == seen && host.pause() == Duration::MAX);
+    }
+
+    #[test]
+    fn time_that_is_held_is_waited_for_without_end() {
+        let channels = Channels::default();
+        let mut host = Host::new(vec![Source::Builtin("crossing")], channels.clone());
+        let _page = channels.frames.subscribe();
+        host.obey(Order::Pause {}).unwrap();
+        host.publish();
+        assert_eq!(host.pause(), Duration::MAX);
+        host.obey(Order::Step {}).unwrap();
+        assert!(host.pause() <= FRAME);
     }
 }

@@ -1,7 +1,7 @@
 //! The web server: embedded files, and a socket for each page.
 
 use crate::control::Order;
-use crate::host::{Channels, Host, Request};
+use crate::host::{Call, Channels, Host, Request};
 use crate::samples::Sample;
 use crate::{Options, Source};
 use axum::Router;
@@ -47,7 +47,7 @@ const ANSWERS: usize = 32;
 
 struct Shared {
     channels: Channels,
-    requests: threads::Sender<Request>,
+    calls: threads::Sender<Call>,
     hello: String,
     /// Where we listen, for who may connect.
     address: SocketAddr,
@@ -67,10 +67,10 @@ pub fn serve(options: Options, ready: impl FnOnce(SocketAddr, Option<&str>)) -> 
     let hello = hello(&options.sources);
     let host = Host::new(options.sources, channels.clone());
     ready(address, host.error());
-    let (requests, orders) = threads::channel();
-    std::thread::spawn(move || host.run(&orders));
+    let (calls, called) = threads::channel();
+    std::thread::spawn(move || host.run(&called));
 
-    let shared = Arc::new(Shared { channels, requests, hello, address });
+    let shared = Arc::new(Shared { channels, calls, hello, address });
     let router = Router::new()
         .route("/socket", get(socket))
         .fallback(file)
@@ -188,6 +188,8 @@ async fn socket(State(shared): State<Arc<Shared>>, upgrade: WebSocketUpgrade) ->
 /// state.
 async fn talk(mut socket: WebSocket, shared: &Shared) -> Result<(), axum::Error> {
     let (mut frames, mut scene) = (shared.channels.frames.subscribe(), shared.channels.scene.subscribe());
+    // The host may be asleep. Fails only where it has ended.
+    let _ = shared.calls.send(Call::Page);
     let (answers, mut answered) = mpsc::channel(ANSWERS);
     let mut charts = Charts::default();
     socket.send(Message::text(shared.hello.clone())).await?;
@@ -226,7 +228,7 @@ fn order(shared: &Shared, message: Message, answers: &mpsc::Sender<String>) {
     match Order::parse(&text) {
         Ok(order) => {
             // Fails only where the host has ended, and then there is none to answer.
-            let _ = shared.requests.send(Request { order, answers: answers.clone() });
+            let _ = shared.calls.send(Call::Order(Request { order, answers: answers.clone() }));
         }
         Err(message) => {
             let answer = serde_json::json!({ "type": "error", "message": message });

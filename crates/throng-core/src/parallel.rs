@@ -4,8 +4,10 @@
 //! All stages go through here, and what a chunk does is a `dyn` closure: one virtual call per chunk, never per agent. The
 //! thread pool's own machinery, of which parallel iterators make a copy for every loop, is compiled once.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// What is worked on in chunks: a range of rows, columns of them, or several of these together. The first one tells how
 /// many chunks there are, the others are as long.
@@ -91,7 +93,7 @@ together!(A B C D E F G H);
 pub fn for_chunks<C: Columns>(size: usize, columns: C, work: &(dyn Fn(usize, C) + Sync)) {
     let chunks = columns.chunks(size);
     if chunks > 0 {
-        spread(0..chunks, size, columns, work);
+        noted(Some(chunks), || spread(0..chunks, size, columns, work));
     }
 }
 
@@ -118,7 +120,38 @@ fn spread<C: Columns>(chunks: Range<usize>, size: usize, columns: C, work: &(dyn
 
 /// Does two things, at the same time where a thread has nothing to do.
 pub fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
-    rayon_core::join(first, second);
+    noted(None, || {
+        rayon_core::join(first, second);
+    });
+}
+
+/// Work that threads could share, as it was done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pass {
+    /// In how many parts it could be shared; `None` where it was halved as often as wanted.
+    pub chunks: Option<usize>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+thread_local! {
+    /// The passes of this thread, while it is watched and not in one: what is shared within a pass belongs to it.
+    static PASSES: Cell<Option<Vec<Pass>>> = const { Cell::new(None) };
+}
+
+/// Does `work`, and tells which passes this thread shared meanwhile: all other time was its own.
+pub fn watched<R>(work: impl FnOnce() -> R) -> (R, Vec<Pass>) {
+    PASSES.set(Some(Vec::new()));
+    let made = work();
+    (made, PASSES.take().unwrap_or_default())
+}
+
+fn noted(chunks: Option<usize>, pass: impl FnOnce()) {
+    let Some(mut passes) = PASSES.take() else { return pass() };
+    let begin = Instant::now();
+    pass();
+    passes.push(Pass { chunks, took: begin.elapsed() });
+    PASSES.set(Some(passes));
 }
 
 /// What `work` makes of the numbers below `count`, in their order. Of a `size` of numbers each, one thread does all: more
@@ -182,6 +215,20 @@ mod tests {
             assert_eq!(sums.iter().sum::<usize>(), count);
             assert_eq!(sums[count.div_ceil(10)..], [0; 3]);
         }
+    }
+
+    #[test]
+    fn passes_are_noted_once_and_only_while_watched() {
+        let nested = |_: usize, rows: Range<usize>| for_chunks(2, rows, &|_, _| {});
+        let work = || {
+            for_chunks(10, 0..95, &nested);
+            join(&mut || {}, &mut || {});
+            for_chunks(10, 0..0, &nested);
+        };
+        work();
+        let ((), passes) = watched(work);
+        assert_eq!(passes.iter().map(|pass| pass.chunks).collect::<Vec<_>>(), [Some(10), None]);
+        assert!(watched(|| {}).1.is_empty());
     }
 
     #[test]

@@ -238,10 +238,11 @@ impl System for Dodgy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::workload::Workload;
 
     #[test]
     fn the_search_finds_the_nearest() {
-        let mut dodgy = Dodgy::new(&RandomCrossing::new(400));
+        let mut dodgy = Dodgy::new(&RandomCrossing::new(Workload::of(400)));
         dodgy.cells.sort(&mut dodgy.agents, &mut dodgy.goal);
         dodgy.search();
         for (index, agent) in dodgy.agents.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use super::System;
 use super::workload::{self, RandomCrossing};
+use crate::statistics::lower_quartile;
 use std::time::Instant;
 use throng::prelude::*;
 
@@ -64,11 +65,6 @@ impl Facade {
         self.crowd.step();
         Ok(begin.elapsed().as_secs_f64())
     }
-}
-
-fn lower_quartile(mut seconds: Vec<f64>) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    seconds[seconds.len() / 4]
 }
 
 fn agent(position: DVec2, goal: DVec2) -> Agent {

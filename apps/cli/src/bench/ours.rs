@@ -4,16 +4,24 @@ use super::System;
 use super::workload::RandomCrossing;
 use std::time::Instant;
 use throng::Simulation;
+use throng::scenario::Pipeline;
 
 pub const NAME: &str = "throng";
 
 pub struct Ours {
-    simulation: Simulation,
+    pub simulation: Simulation,
 }
 
 impl Ours {
-    pub fn new(crowd: &RandomCrossing, threads: usize) -> anyhow::Result<Ours> {
-        Ok(Ours { simulation: Simulation::with_threads(&crowd.scenario(), threads)? })
+    pub fn new(crowd: &RandomCrossing, pipeline: &Pipeline, threads: usize) -> anyhow::Result<Ours> {
+        Ok(Ours { simulation: Simulation::with_threads(&crowd.scenario(pipeline), threads)? })
+    }
+
+    /// Takes one step; returns the seconds that it took.
+    pub fn step(&mut self) -> f64 {
+        let begin = Instant::now();
+        self.simulation.on_threads(|simulation| simulation.step());
+        begin.elapsed().as_secs_f64()
     }
 }
 

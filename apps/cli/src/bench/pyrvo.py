@@ -8,7 +8,7 @@ import time
 
 import pyrvo
 
-agents, speed, dt, distance, neighbors, horizon, radius, max_speed = map(float, sys.argv[1:])
+agents, speed, dt, distance, neighbors, horizon, radius, max_speed, side = map(float, sys.argv[1:10])
 agents = int(agents)
 numbers = array.array("d")
 numbers.frombytes(sys.stdin.buffer.read(4 * 8 * agents))

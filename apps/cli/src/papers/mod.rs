@@ -46,7 +46,7 @@ struct Paper {
 }
 
 const PAPERS: &[Paper] = &[
-    Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce, figures: &[] },
+    Paper { name: "snape", title: snape::TITLE, reproduce: snape::reproduce, figures: figures::snape::ALL },
     Paper { name: "meso", title: meso::TITLE, reproduce: meso::reproduce, figures: &[] },
     Paper { name: "density", title: density::TITLE, reproduce: density::reproduce, figures: &[] },
     Paper {

@@ -1,5 +1,5 @@
 //! # Reciprocal collision avoidance and navigation for video games (Snape et al. 2012), section 4
-//! Tables 1 to 3: HRVO and ORCA in three scenarios.
+//! Tables 1 to 3: HRVO and ORCA in three scenarios. Figures 5 and 6 (`figures/snape.rs`): their time on threads.
 //!
 //! The tables are run as the paper has it: without what this engine adds in dense crowds. What the
 //! engine gives with it is held against the authors' own libraries, below.
@@ -43,8 +43,8 @@ const TURN: usize = 40;
 
 /// A figure for HRVO and one for ORCA.
 type Pair = [f64; 2];
-const MODELS: [&str; 2] = ["hrvo", "orca"];
-const NAMES: [&str; 2] = ["HRVO", "ORCA"];
+pub(super) const MODELS: [&str; 2] = ["hrvo", "orca"];
+pub(super) const NAMES: [&str; 2] = ["HRVO", "ORCA"];
 const RATIO: &str = "HRVO/ORCA";
 const COMPUTATION: &str = "computation time";
 const COLLISIONS: &str = "collisions";
@@ -202,6 +202,14 @@ fn circle(agents: usize, radius: f64) -> Overrides {
         set: vec![set("count", agents.to_string()), set("place.circle.radius", radius.to_string())],
         ..Overrides::default()
     }
+}
+
+/// The benchmark of Figures 5 and 6, as it begins: the circle of Table 2.
+pub(super) fn benchmark(model: &str, agents: usize, threads: usize) -> anyhow::Result<Simulation> {
+    let changes = as_the_paper_has_it(circle(agents, RADIUS_PER_AGENT * agents as f64));
+    let changes = Overrides { microscale: Some(model.into()), ..changes };
+    let scenario = Scenario::parse_with(CIRCLE.text, CIRCLE.name, None, &changes)?;
+    Ok(Simulation::with_threads(&scenario, threads)?)
 }
 
 fn fixed_circle(agents: usize) -> Overrides {

@@ -20,13 +20,17 @@ let hello: Hello | undefined;
 let scene: Scene | undefined;
 let panes: Pane[] = [];
 let fitted = -1;
-let asked = 0;
+/** When the selected agent was asked last, and about which moment. */
+let asked = { at: -Infinity, about: "" };
 let bytes = 0;
 let frames = 0;
+let draws = 0;
 
 const link = new Link(take, takeBinary, (connected) => {
-  if (!connected) complain("The server is gone. The page comes back when it does.");
-  else message.hidden = true;
+  if (!connected) return complain("The server is gone. The page comes back when it does.");
+  message.hidden = true;
+  // What was asked of the server that has gone is not answered any more.
+  asked.about = "";
 });
 const send = (order: { do: string; [key: string]: unknown }) => link.send(order);
 const charts = new Charts(find("charts"), (time) => scene?.mode === "recorded" && send({ do: "seek", time }));
@@ -35,6 +39,7 @@ const steer = new Steer(find("steer"), send, (tool) => panes.forEach(({ element 
 const agent = new Agent(find("agent"), () => select(undefined));
 
 function take(news: Message): void {
+  wake();
   switch (news.type) {
     case "hello":
       hello = news;
@@ -56,6 +61,7 @@ function take(news: Message): void {
 }
 
 function takeBinary(buffer: ArrayBuffer): void {
+  wake();
   if (wire.kind(buffer) === 2) {
     const statics = wire.statics(buffer);
     panes[statics.pane]?.know(statics);
@@ -173,8 +179,8 @@ function select(id: number | undefined, pane = panes[0]): void {
     return;
   }
   tab("agent");
-  if (scene?.mode === "recorded") showRecorded(id, pane);
-  else ask(true);
+  asked.at = -Infinity;
+  wake();
 }
 
 const cohortName = (id: number, pane: Pane) => pane.scene.cohorts[pane.cohort(id)]?.name ?? "";
@@ -183,13 +189,20 @@ function showRecorded(id: number, pane: Pane): void {
   agent.recorded(id, cohortName(id, pane), pane.speedOf(id));
 }
 
-/** Asks the selected agent again, now and then while time goes on. */
-function ask(now = false): void {
-  const pane = panes.find(({ selected }) => selected !== undefined);
-  if (!pane || performance.now() - asked < (now ? 0 : 250)) return;
-  asked = performance.now();
-  if (scene?.mode === "recorded") showRecorded(pane.selected!, pane);
-  else send({ do: "explain", id: pane.selected });
+/** Asks the selected agent about this moment, unless it was asked just before. */
+function ask(pane: Pane): void {
+  const { selected, frame } = pane;
+  const about = [selected, scene?.generation, frame?.step, frame?.time].join();
+  if (about === asked.about) return;
+  const wait = asked.at + 250 - performance.now();
+  if (wait > 0) {
+    // A crowd that moves wakes the page by itself.
+    if (!frame?.playing) setTimeout(wake, wait);
+    return;
+  }
+  asked = { at: performance.now(), about };
+  if (scene?.mode === "recorded") showRecorded(selected!, pane);
+  else send({ do: "explain", id: selected });
 }
 
 function explain(id: number, explanation: Pane["explanation"] | null): void {
@@ -265,20 +278,31 @@ function theme(name: string): void {
 }
 
 function resize(): void {
+  wake();
   panes.forEach((pane) => pane.resize());
   charts.restyle();
 }
 
+let awake = false;
+
+/** Draws soon. Nothing is drawn, and nothing looked at, where neither the server nor the user did anything. */
+function wake(): void {
+  if (!awake) requestAnimationFrame(draw);
+  awake = true;
+}
+
 function draw(): void {
+  awake = false;
+  draws += 1;
   const follower = panes.find(({ selected }) => selected !== undefined);
   if (follower) {
-    if (follower.frame?.playing || !follower.explanation) ask();
+    ask(follower);
     const at = agent.follow.checked && follower.place(follower.selected!);
     if (at) camera.middle = at;
   }
   panes.forEach((pane) => pane.draw());
   charts.at(panes[0]?.frame?.time ?? 0);
-  requestAnimationFrame(draw);
+  if (panes.some((pane) => pane.moving)) wake();
 }
 
 const toggle = () => send({ do: panes[0]?.frame?.playing ? "pause" : "play" });
@@ -316,7 +340,10 @@ window.addEventListener("keydown", (event) => {
 showPlay("play");
 theme(window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 new ResizeObserver(resize).observe(panesBox);
-requestAnimationFrame(draw);
+for (const kind of ["pointerdown", "pointermove", "pointerup", "pointercancel", "wheel", "click", "input", "change", "keydown"]) {
+  window.addEventListener(kind, wake, { capture: true, passive: true });
+}
+wake();
 
 /** What tests look at. */
 Object.assign(window, {
@@ -324,6 +351,7 @@ Object.assign(window, {
     get scene() { return scene; },
     get frame() { return panes[0]?.frame; },
     get frames() { return frames; },
+    get draws() { return draws; },
     get bytesPerAgent() { return bytes; },
     get samples() { return charts.count; },
     get explanation() { return panes[0]?.explanation; },

@@ -152,6 +152,11 @@ export class Pane {
     return Math.min((performance.now() - this.arrived) / this.interval, 1);
   }
 
+  /** Whether the picture is still on its way from one frame to the next. */
+  get moving(): boolean {
+    return this.share() < 1;
+  }
+
   get ids(): number {
     return this.heading.length;
   }

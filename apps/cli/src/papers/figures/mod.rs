@@ -2,6 +2,7 @@
 
 pub mod hybrid;
 pub mod multi_domain;
+pub mod snape;
 
 use crate::{files, output, watch};
 use anyhow::bail;
