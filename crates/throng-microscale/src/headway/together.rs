@@ -147,15 +147,18 @@ impl Headway {
         while open != 0 {
             let lane = open.trailing_zeros() as usize;
             open &= open - 1;
-            let closed =
-                (0..together.deepest).map(|rank| u128::from(by_rank[rank] >> lane & 1) << rank).sum();
+            let mut closed = 0u64;
+            for (rank, lanes) in by_rank.iter().enumerate().take(together.deepest) {
+                closed |= (lanes >> lane & 1) << rank;
+            }
             let want = Want {
                 along: Vec2::new(wants.along[0][lane], wants.along[1][lane]),
                 speed: wants.speed[lane],
             };
             let (ego, chosen) = (together.ego(scene, lane), together.chosen(lane));
             let sight = LaneSight(together, lane);
-            let velocity = self.give_in(simd, scene, &ego, sight, (want, remembered[lane]), (chosen, closed));
+            let velocity =
+                self.give_in(simd, scene, &ego, sight, (want, remembered[lane]), (chosen, closed.into()));
             (together.chosen[0][lane], together.chosen[1][lane]) = velocity.into();
         }
     }
