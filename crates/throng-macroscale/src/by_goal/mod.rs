@@ -26,6 +26,7 @@ use glam::{DVec2, Vec2};
 use own_route::{Ground, OwnRoute, Progress};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 use throng_core::CHUNK;
@@ -73,13 +74,15 @@ pub(crate) trait Roadmap: Send + Sync + Sized {
     /// The whole path from a place.
     fn route(&self, tree: &Self::Tree, from: Vec2) -> Option<Vec<Vec2>>;
 
-    /// The shortest path between two places, both included, and how many expansions it took to find it or none.
-    fn search(&self, from: Vec2, to: Vec2) -> (Option<Vec<Vec2>>, u64);
+    /// Where a body has room that wants to a place: there, or as near as it gets.
+    fn entry(&self, goal: Vec2) -> Option<DVec2>;
+
+    /// The shortest path from a place to a goal with its entry, both included, and how many expansions it took to find it or
+    /// none.
+    fn search(&self, from: Vec2, goal: (Vec2, DVec2)) -> (Option<Vec<Vec2>>, u64);
 
     /// The shortest path between two places, both included.
-    fn path(&self, from: Vec2, to: Vec2) -> Option<Vec<Vec2>> {
-        self.search(from, to).0
-    }
+    fn path(&self, from: Vec2, to: Vec2) -> Option<Vec<Vec2>>;
 }
 
 /// A tree, as far as it has come.
@@ -124,6 +127,8 @@ struct Goal<R: Roadmap> {
     /// Whether its agents go by a tree.
     is_shared: bool,
     tree: Option<Grown<R>>,
+    /// Of a point that is not shared, where it is entered. What is looked for in vain takes longest.
+    entry: OnceLock<Option<DVec2>>,
 }
 
 /// What agents wait for.
@@ -291,7 +296,7 @@ impl<R: Roadmap> ByGoal<R> {
             for (radius, roadmap) in &mut self.roadmaps {
                 roadmap.set_walls(view.walls.all(), *radius);
             }
-            self.goals.values_mut().for_each(|goal| goal.tree = None);
+            self.goals.clear();
         }
     }
 
@@ -468,8 +473,12 @@ impl<R: Roadmap> ByGoal<R> {
 
     /// Searches for a row's own route. Says how many expansions it took.
     fn search(&self, view: View<'_>, row: usize) -> (Option<OwnRoute>, u64) {
-        let Some(roadmap) = self.roadmap(Key::of(view, row).radius) else { return (None, 0) };
-        let (stops, spent) = roadmap.search(view.position(row), target(view, row).aim);
+        let (key, goal) = (Key::of(view, row), target(view, row).aim);
+        let Some(roadmap) = self.roadmap(key.radius) else { return (None, 0) };
+        let entry = || roadmap.entry(goal);
+        let entry = self.goals.get(&key).map_or_else(entry, |known| *known.entry.get_or_init(entry));
+        let Some(entry) = entry else { return (None, 0) };
+        let (stops, spent) = roadmap.search(view.position(row), (goal, entry));
         let route = stops.map(|stops| {
             let mut route = OwnRoute::found(stops);
             if let Progress::Next(next) = self.progress(view, row, &route) {
@@ -584,7 +593,7 @@ enum Made<R: Roadmap> {
 
 impl<R: Roadmap> Default for Goal<R> {
     fn default() -> Self {
-        Goal { agents: AtomicU32::new(0), shape: 0, is_shared: false, tree: None }
+        Goal { agents: AtomicU32::new(0), shape: 0, is_shared: false, tree: None, entry: OnceLock::new() }
     }
 }
 

@@ -221,9 +221,13 @@ impl Roadmap for FreeSpace {
         Some(route.into_iter().map(|place| place.as_vec2()).collect())
     }
 
-    fn search(&self, from: Vec2, to: Vec2) -> (Option<Vec<Vec2>>, u64) {
-        let Some(mesh) = self.mesh() else { return (None, 0) };
-        let (path, spent) = search(mesh, [from, to], |place| self.room(place));
+    fn entry(&self, goal: Vec2) -> Option<DVec2> {
+        self.room(goal.as_dvec2())
+    }
+
+    fn search(&self, from: Vec2, (goal, entry): (Vec2, DVec2)) -> (Option<Vec<Vec2>>, u64) {
+        let (Some(mesh), Some(start)) = (self.mesh(), self.room(from.as_dvec2())) else { return (None, 0) };
+        let (path, spent) = search(mesh, [from, goal], [start, entry]);
         (path.map(|path| self.without_room(path)), spent)
     }
 
@@ -234,13 +238,13 @@ impl Roadmap for FreeSpace {
 
 /// The shortest path on a mesh, over the nearest places with room where an end has none.
 pub(crate) fn path(mesh: &Mesh, ends: [Vec2; 2], room: impl Fn(DVec2) -> Option<DVec2>) -> Option<Vec<Vec2>> {
-    search(mesh, ends, room).0
+    let [start, entry] = ends.map(|end| room(end.as_dvec2()));
+    search(mesh, ends, [start?, entry?]).0
 }
 
-/// The same, and how many nodes were looked behind.
-fn search(mesh: &Mesh, ends: [Vec2; 2], room: impl Fn(DVec2) -> Option<DVec2>) -> (Option<Vec<Vec2>>, u64) {
+/// The same with the places with room, and how many nodes were looked behind.
+fn search(mesh: &Mesh, ends: [Vec2; 2], [start, entry]: [DVec2; 2]) -> (Option<Vec<Vec2>>, u64) {
     let [from, to] = ends.map(|end| end.as_dvec2());
-    let (Some(start), Some(entry)) = (room(from), room(to)) else { return (None, 0) };
     Search::lent(|search| {
         let path = search.find(mesh, start, entry).map(|found| {
             let stops = found.stops;
