@@ -48,7 +48,9 @@ fn crowd(
     let mut ids = Vec::new();
     while ids.len() < agents {
         let (from, to) = (places.place(side), places.place(side));
-        if [from, to].into_iter().all(|place| crowd.is_walkable(place)) {
+        let has_room =
+            |[x, y]: [f64; 2]| block([x, y], 0.3).into_iter().all(|corner| crowd.is_walkable(corner));
+        if has_room(from) && has_room(to) {
             ids.push(crowd.spawn(Agent::at(from).goal(to).radius(0.25)).expect("a place with room"));
         }
     }

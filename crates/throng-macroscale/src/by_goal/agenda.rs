@@ -49,6 +49,8 @@ pub(super) struct Allowance {
     /// Expansions; less than none where the last one took more than was left.
     left: i64,
     deadline: Option<Instant>,
+    /// Whether nothing was done yet: before a deadline something always is.
+    is_new: bool,
 }
 
 impl Allowance {
@@ -59,11 +61,11 @@ impl Allowance {
             (planning.deadline > 0.0).then(|| (begin + part(IN_TIME)).max(Instant::now() + part(AT_LEAST)));
         let counts = planning.budget > 0 && deadline.is_none();
         let left = if counts { planning.budget as i64 - debt as i64 } else { i64::MAX };
-        Allowance { left, deadline }
+        Allowance { left, deadline, is_new: true }
     }
 
     pub fn is_spent(&self) -> bool {
-        self.left <= 0 || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.left <= 0 || !self.is_new && self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// What each of some may do before the next look at what is left.
@@ -73,6 +75,7 @@ impl Allowance {
     }
 
     pub fn spend(&mut self, expansions: u64) {
+        self.is_new = false;
         if self.deadline.is_none() && self.left < i64::MAX {
             self.left -= expansions as i64;
         }
