@@ -74,8 +74,8 @@ pub(crate) trait Roadmap: Send + Sync + Sized {
     /// The whole path from a place.
     fn route(&self, tree: &Self::Tree, from: Vec2) -> Option<Vec<Vec2>>;
 
-    /// Where a body has room that wants to a place: there, or as near as it gets.
-    fn entry(&self, goal: Vec2) -> Option<DVec2>;
+    /// Where a body has room that wants to a place: there, or as near as it gets; and what it took, in expansions.
+    fn entry(&self, goal: Vec2) -> (Option<DVec2>, u64);
 
     /// The shortest path from a place to a goal with its entry, both included, and how many expansions it took to find it or
     /// none.
@@ -475,9 +475,17 @@ impl<R: Roadmap> ByGoal<R> {
     fn search(&self, view: View<'_>, row: usize) -> (Option<OwnRoute>, u64) {
         let (key, goal) = (Key::of(view, row), target(view, row).aim);
         let Some(roadmap) = self.roadmap(key.radius) else { return (None, 0) };
-        let entry = || roadmap.entry(goal);
-        let entry = self.goals.get(&key).map_or_else(entry, |known| *known.entry.get_or_init(entry));
-        let Some(entry) = entry else { return (None, 0) };
+        let mut looked = 0;
+        let mut find_entry = || {
+            let entry;
+            (entry, looked) = roadmap.entry(goal);
+            entry
+        };
+        let entry = match self.goals.get(&key) {
+            Some(known) => *known.entry.get_or_init(find_entry),
+            None => find_entry(),
+        };
+        let Some(entry) = entry else { return (None, looked) };
         let (stops, spent) = roadmap.search(view.position(row), (goal, entry));
         let route = stops.map(|stops| {
             let mut route = OwnRoute::found(stops);
@@ -486,7 +494,7 @@ impl<R: Roadmap> ByGoal<R> {
             }
             route
         });
-        (route, spent)
+        (route, looked + spent)
     }
 
     /// Makes what rows wait for, as much of it as the step allows.

@@ -221,8 +221,10 @@ impl Roadmap for FreeSpace {
         Some(route.into_iter().map(|place| place.as_vec2()).collect())
     }
 
-    fn entry(&self, goal: Vec2) -> Option<DVec2> {
-        self.room(goal.as_dvec2())
+    fn entry(&self, goal: Vec2) -> (Option<DVec2>, u64) {
+        let goal = goal.as_dvec2();
+        let is_free = self.mesh().is_some_and(|mesh| mesh.locate(goal).is_some());
+        if is_free { (Some(goal), 0) } else { self.look_for_room(goal) }
     }
 
     fn search(&self, from: Vec2, (goal, entry): (Vec2, DVec2)) -> (Option<Vec<Vec2>>, u64) {
@@ -291,11 +293,21 @@ impl FreeSpace {
 
     /// The nearest place where a body has room, straight from a place where it has none and no nearer to any wall.
     fn nearest_room(&self, place: DVec2) -> Option<DVec2> {
-        let mesh = self.terrain.as_ref()?.mesh();
+        self.look_for_room(place).0
+    }
+
+    /// The same, and how many places were looked at: many where there is none.
+    fn look_for_room(&self, place: DVec2) -> (Option<DVec2>, u64) {
+        let Some(mesh) = self.mesh() else { return (None, 0) };
+        let mut looked = 0;
         let lifted = self.space.place(place);
         let keep = self.space.pressed_keep(&lifted);
         let reach = REACH * self.space.radius;
-        mesh.nearest(lifted.at, reach, |room| self.space.is_clear(lifted.at, room, keep))
+        let room = mesh.nearest(lifted.at, reach, |room| {
+            looked += 1;
+            self.space.is_clear(lifted.at, room, keep)
+        });
+        (room, looked)
     }
 
     fn stop(&self, tree: &Tree, from: DVec2, toward: DVec2, ends: bool) -> FirstStop {
