@@ -96,8 +96,8 @@ fn those_who_follow_their_routes_walk_the_shortest_ways() {
     let mut walked = [0.0; 30];
     for _ in 0..700 {
         let intents = step(&mut *model, &mut world);
-        for row in 0..30 {
-            walked[row] += f64::from(Vec2::new(intents.vx[row], intents.vy[row]).length()) * world.dt();
+        for (row, walked) in walked.iter_mut().enumerate() {
+            *walked += f64::from(Vec2::new(intents.vx[row], intents.vy[row]).length()) * world.dt();
         }
     }
     for (row, (goal, length)) in begin.into_iter().enumerate() {
