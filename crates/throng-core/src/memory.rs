@@ -164,8 +164,35 @@ impl<T: Remembered> Remember for Memory<T> {
     }
 }
 
+/// What a stage remembers that is of no single agent.
+#[derive(Clone, Debug, Default)]
+pub struct Whole<T>(pub T);
+
+impl<T: Remembered> Remember for Whole<T> {
+    fn forget(&mut self, _: u32) {}
+
+    fn note(&mut self, _: u32, _: Change) {}
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_stdvec(&self.0).unwrap_or_default()
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.0 = postcard::from_bytes(bytes).map_err(|error| MemoryError(error.to_string()))?;
+        Ok(())
+    }
+
+    fn state_hash(&self) -> u64 {
+        self.0.state_hash().unwrap_or(0)
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.heap_bytes()
+    }
+}
+
 /// Two memories of one stage are one to the engine.
-impl<A: Remembered, B: Remembered> Remember for (Memory<A>, Memory<B>) {
+impl<A: Remember, B: Remember> Remember for (A, B) {
     fn forget(&mut self, slot: u32) {
         self.0.forget(slot);
         self.1.forget(slot);
@@ -252,6 +279,18 @@ mod tests {
         assert_ne!(loaded.state_hash(), both.state_hash());
         loaded.forget(1);
         assert_eq!((*loaded.0.get(1), *loaded.1.get(1)), (0, 0));
+    }
+
+    #[test]
+    fn what_is_of_no_agent_stays_when_agents_go() {
+        let mut both = (Memory::<u32>::default(), Whole(4u32));
+        *both.0.get_mut(0) = 3;
+        both.forget(0);
+        let mut loaded: (Memory<u32>, Whole<u32>) = Default::default();
+        loaded.load(&both.save()).unwrap();
+        assert_eq!((*loaded.0.get(0), loaded.1.0, loaded.state_hash()), (0, 4, both.state_hash()));
+        loaded.1.0 = 5;
+        assert_ne!(loaded.state_hash(), both.state_hash());
     }
 
     #[test]

@@ -16,6 +16,10 @@ impl<T> Cached<T> {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

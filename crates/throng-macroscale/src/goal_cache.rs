@@ -2,6 +2,7 @@
 
 use crate::heading::{GoalKey, Leg, goal_key};
 use glam::Vec2;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use throng_core::CHUNK;
 use throng_core::handover::Intents;
@@ -9,7 +10,7 @@ use throng_core::parallel::for_chunks;
 use throng_core::world::View;
 
 /// Whom a tree is for. Radii and goals are told apart by their bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Key {
     pub radius: u32,
     pub goal: GoalKey,
@@ -18,6 +19,11 @@ pub(crate) struct Key {
 impl Key {
     pub fn of(view: View<'_>, row: usize) -> Key {
         Key { radius: view.planned_radius(row).to_bits(), goal: goal_key(view, row) }
+    }
+
+    /// Whether the goal is a point, which agents may have each for itself.
+    pub fn is_point(&self) -> bool {
+        matches!(self.goal, GoalKey::Point(..))
     }
 }
 

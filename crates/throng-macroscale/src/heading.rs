@@ -3,6 +3,7 @@
 //! Always inlined: a view is a dozen slices, and to pass it on costs five times what is worked out here.
 
 use glam::{DVec2, Vec2};
+use serde::{Deserialize, Serialize};
 use throng_core::geom::inside_ring;
 use throng_core::handover::Intents;
 use throng_core::world::{Status, View};
@@ -129,7 +130,7 @@ pub(crate) fn due(view: View<'_>, row: usize, every: f32) -> bool {
 }
 
 /// What a row wants to, told apart by its bits, so that those who want the same can share what they find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum GoalKey {
     Point(u32, u32),
     /// That of a cohort.

@@ -21,6 +21,7 @@ pub mod tunnel;
 pub mod visibility_graph;
 pub mod waypoints;
 
+pub use by_goal::Meanwhile;
 pub use dynamic_navmesh::DynamicNavmesh;
 pub use map_field::MapField;
 pub use multi_domain::MultiDomain;
@@ -40,6 +41,9 @@ use throng_core::world::View;
 /// What has to outlive a step is in its [`memory`](Macroscale::memory). Whatever else it keeps may make it faster and never
 /// change what it answers: a checkpoint does not hold it.
 pub trait Macroscale: Send + Sync {
+    /// Works out what follows from the map alone, so that the first step need not.
+    fn prepare(&mut self, _: View<'_>) {}
+
     /// Writes every agent's preferred velocity, and plans what has to be planned. Called once a step.
     fn run(&mut self, view: View<'_>, out: &mut Intents);
 
@@ -67,6 +71,11 @@ pub trait Macroscale: Send + Sync {
         None
     }
 
+    /// Whether the same world always gets the same answer: not where time on the clock decides.
+    fn is_reproducible(&self) -> bool {
+        true
+    }
+
     /// What only planners have that share out their time among agents.
     fn tasks(&self) -> Option<&dyn Tasks> {
         None
@@ -80,9 +89,6 @@ pub trait Tasks {
 
     /// The tasks of an agent and their plans.
     fn explain(&self, view: View<'_>, row: usize) -> Vec<multi_domain::TaskExplanation>;
-
-    /// Whether the same world always gets the same answer: not where time on the clock decides.
-    fn is_reproducible(&self) -> bool;
 
     /// Whether its velocities keep agents clear of one another by themselves: then no mesoscale turns them.
     fn keeps_clear(&self) -> bool;

@@ -7,6 +7,7 @@ mod map_field;
 mod memory;
 mod multi_domain;
 mod navmesh;
+mod planning;
 mod search;
 mod shortest_paths;
 mod visibility_graph;

@@ -111,6 +111,7 @@ impl Simulation {
             crowd.draw_around(place);
         }
         crowd.on_threads(Crowd::prepare);
+        crowd.prepare_paths();
         let goals = scenario.cohorts.iter().flat_map(|cohort| &cohort.agents).map(|agent| agent.goal);
         // Nobody has left yet: slots are ids.
         for (slot, goal) in (0..).zip(goals) {

@@ -152,7 +152,7 @@ impl<'a> View<'a> {
         if self.right_open {
             return 0;
         }
-        (1..=self.count).find(|&k| self.left_of_right(k) > self.right_slack).map_or(self.count, |k| k - 1)
+        (1..self.count + 1).find(|&k| self.left_of_right(k) > self.right_slack).map_or(self.count, |k| k - 1)
     }
 
     /// The last side that the root sees something of; -1 where it sees none.

@@ -2,46 +2,69 @@
 
 use super::Search;
 use super::mesh::Mesh;
-use super::path_tree::PathTree;
+use super::path_tree::{PathTree, Spread};
 use super::terrain::{Settings, Terrain};
-use crate::by_goal::{ByGoal, FirstStop, Roadmap};
+use crate::by_goal::{ByGoal, FirstStop, Grown, Meanwhile, Planned, Planning, Roadmap};
 use crate::cached::Cached;
 use crate::heading::Target;
 use crate::space::Space;
 use crate::{Intent, Macroscale, MacroscaleModel};
 use glam::{DVec2, Vec2};
 use throng_core::handover::Intents;
+use throng_core::memory::Remember;
 use throng_core::space::Wall;
 use throng_core::world::View;
 
 throng_core::params! {
     /// Around obstacles on the shortest path that the body fits through, on a navigation mesh: for large maps and crowds.
     pub struct Navmesh("navmesh") {
+        /// Expansions that paths may take in a step, all agents together; 0: as many as it takes. With it the start, a change of the map and other goals cost no more than that in any step, and whoever waits for a path is served when it is its turn. One for all, as everything here: a cohort's own value does nothing.
+        budget: usize = 0, "", Limit::from(0.0).up_to(1e9);
+        /// After as much time of a step no search begins any more, in place of the budget; half of it is left for that at least. 0: the budget counts. A run with it is not reproducible.
+        deadline: f32 = 0.0, "ms", Limit::from(0.0).up_to(60000.0);
+        /// What agents do that wait for a path: `coarse`, straight towards the goal, along walls, or `wait`. Both go on to where they were heading as long as that is in sight.
+        meanwhile: Meanwhile = Meanwhile::Coarse, "", Limit::from(0.0);
+        /// An agent with a goal of its own follows a route, and searches for another one when where it was pushed makes the leg that it is on longer by more than this.
+        spare: f32 = 1.0, "m", Limit::from(0.0).up_to(1e6);
     }
 }
 
 /// Heads for the next bend of every agent's shortest path.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct NavmeshPlanner {
+    planned: Planned,
     by_goal: Cached<ByGoal<FreeSpace>>,
     unreachable: Vec<u32>,
+    is_reproducible: bool,
 }
 
 impl MacroscaleModel for Navmesh {
-    fn planner(_: Navmesh, _: Vec<Navmesh>) -> Box<dyn Macroscale> {
-        Box::new(NavmeshPlanner::default())
+    fn planner(
+        Navmesh { budget, deadline, meanwhile, spare }: Navmesh,
+        _: Vec<Navmesh>,
+    ) -> Box<dyn Macroscale> {
+        Box::new(NavmeshPlanner {
+            planned: Planned::default(),
+            by_goal: Cached::new(ByGoal::new(Planning { budget, deadline, meanwhile, spare })),
+            unreachable: Vec::new(),
+            is_reproducible: deadline == 0.0,
+        })
     }
 }
 
 impl Macroscale for NavmeshPlanner {
+    fn prepare(&mut self, view: View<'_>) {
+        self.by_goal.get_mut().prepare(view);
+    }
+
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
         let by_goal = self.by_goal.get_mut();
-        by_goal.run(view, out);
+        by_goal.run(view, &mut self.planned, out);
         by_goal.unreachable(view, &mut self.unreachable);
     }
 
     fn intent(&self, view: View<'_>, row: usize) -> Intent {
-        self.by_goal.lock().intent(view, row)
+        self.by_goal.lock().intent(view, row, self.planned.0.get(view.agents.slot[row]))
     }
 
     fn path(&self, view: View<'_>, from: Vec2, to: Vec2, radius: f32) -> Option<Vec<Vec2>> {
@@ -49,7 +72,21 @@ impl Macroscale for NavmeshPlanner {
     }
 
     fn route(&self, view: View<'_>, row: usize) -> Option<Vec<Vec2>> {
-        self.by_goal.lock().route(view, row)
+        self.by_goal.lock().route(view, row, self.planned.0.get(view.agents.slot[row]))
+    }
+
+    /// Where all go by trees and nothing is left to do, nothing is remembered.
+    fn memory(&self) -> Option<&dyn Remember> {
+        let is_empty = self.planned.state_hash() == Planned::default().state_hash();
+        (!is_empty).then_some(&self.planned)
+    }
+
+    fn memory_mut(&mut self) -> Option<&mut dyn Remember> {
+        Some(&mut self.planned)
+    }
+
+    fn is_reproducible(&self) -> bool {
+        self.is_reproducible
     }
 
     fn unreachable(&self) -> &[u32] {
@@ -75,6 +112,13 @@ pub(crate) struct Tree {
     pressed: Vec<(DVec2, DVec2)>,
 }
 
+/// The ways to a goal, as far as they are known.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    spread: Spread,
+    pressed: Vec<(DVec2, DVec2)>,
+}
+
 /// Within this many radii an agent that is pressed between walls looks for a place with room.
 const REACH: f64 = 64.0;
 /// An agent that is within this share of the radius of a bend has rounded it, and of the mesh is in it.
@@ -84,6 +128,7 @@ const WINDOWS_OF_A_POLYGON: usize = 6;
 
 impl Roadmap for FreeSpace {
     type Tree = Tree;
+    type Growing = Growing;
 
     fn new(walls: &[Wall], radius: f32) -> FreeSpace {
         FreeSpace::between(walls, radius, f64::INFINITY)
@@ -99,24 +144,42 @@ impl Roadmap for FreeSpace {
         }
     }
 
-    fn tree(&self, goals: Vec<DVec2>) -> Tree {
-        let Some(terrain) = &self.terrain else {
-            return Tree { ways: PathTree::default(), pressed: Vec::new() };
+    fn plant(&self, goals: Vec<DVec2>) -> Growing {
+        let Some(mesh) = self.mesh() else {
+            return Growing { spread: Spread::default(), pressed: Vec::new() };
         };
         let (free, pressed): (Vec<DVec2>, Vec<DVec2>) =
-            goals.into_iter().partition(|&goal| terrain.mesh().locate(goal).is_some());
+            goals.into_iter().partition(|&goal| mesh.locate(goal).is_some());
         // A goal in a narrow place may be entered narrowly, but only where there is no other way.
         let pressed = if free.is_empty() { pressed } else { Vec::new() };
         let entered = pressed.into_iter().filter_map(|goal| Some((self.nearest_room(goal)?, goal)));
         let pressed: Vec<(DVec2, DVec2)> = entered.collect();
         let goals: Vec<DVec2> = free.into_iter().chain(pressed.iter().map(|&(entry, _)| entry)).collect();
-        Tree { ways: PathTree::new(terrain.mesh(), &goals), pressed }
+        Growing { spread: Spread::new(mesh, &goals), pressed }
     }
 
-    fn size(&self, tree: Option<&Tree>) -> usize {
-        let expected =
-            |terrain: &Terrain| terrain.mesh().polygons() * WINDOWS_OF_A_POLYGON + terrain.mesh().vertices();
-        tree.map_or_else(|| self.terrain.as_ref().map_or(0, expected), |tree| tree.ways.len())
+    fn grow(&self, Growing { mut spread, pressed }: Growing, most: u64) -> (Grown<FreeSpace>, u64) {
+        let Some(mesh) = self.mesh() else {
+            return (Grown::Tree(Tree { ways: PathTree::default(), pressed }), 0);
+        };
+        let spent = spread.run(mesh, most);
+        match spread.is_done() {
+            true => (Grown::Tree(Tree { ways: spread.into_tree(mesh), pressed }), spent),
+            false => (Grown::Growing(Growing { spread, pressed }), spent),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.mesh().map_or(0, |mesh| mesh.polygons() * WINDOWS_OF_A_POLYGON + mesh.vertices())
+    }
+
+    fn is_clear(&self, from: Vec2, to: Vec2) -> bool {
+        let (from, to) = (self.space.place(from.as_dvec2()), self.space.place(to.as_dvec2()));
+        self.space.is_clear(from.at, to.at, self.space.keep())
+    }
+
+    fn near(&self) -> f64 {
+        NEAR * self.space.radius
     }
 
     /// A point that is in sight is what the tree says too. The nearest place of an area is not in the tree.
@@ -158,6 +221,18 @@ impl Roadmap for FreeSpace {
         Some(route.into_iter().map(|place| place.as_vec2()).collect())
     }
 
+    fn entry(&self, goal: Vec2) -> (Option<DVec2>, u64) {
+        let goal = goal.as_dvec2();
+        let is_free = self.mesh().is_some_and(|mesh| mesh.locate(goal).is_some());
+        if is_free { (Some(goal), 0) } else { self.look_for_room(goal) }
+    }
+
+    fn search(&self, from: Vec2, (goal, entry): (Vec2, DVec2)) -> (Option<Vec<Vec2>>, u64) {
+        let (Some(mesh), Some(start)) = (self.mesh(), self.room(from.as_dvec2())) else { return (None, 0) };
+        let (path, spent) = search(mesh, [from, goal], [start, entry]);
+        (path.map(|path| self.without_room(path)), spent)
+    }
+
     fn path(&self, from: Vec2, to: Vec2) -> Option<Vec<Vec2>> {
         path(self.mesh()?, [from, to], |place| self.room(place))
     }
@@ -165,16 +240,24 @@ impl Roadmap for FreeSpace {
 
 /// The shortest path on a mesh, over the nearest places with room where an end has none.
 pub(crate) fn path(mesh: &Mesh, ends: [Vec2; 2], room: impl Fn(DVec2) -> Option<DVec2>) -> Option<Vec<Vec2>> {
+    let [start, entry] = ends.map(|end| room(end.as_dvec2()));
+    search(mesh, ends, [start?, entry?]).0
+}
+
+/// The same with the places with room, and how many nodes were looked behind.
+fn search(mesh: &Mesh, ends: [Vec2; 2], [start, entry]: [DVec2; 2]) -> (Option<Vec<Vec2>>, u64) {
     let [from, to] = ends.map(|end| end.as_dvec2());
-    let (start, entry) = (room(from)?, room(to)?);
     Search::lent(|search| {
-        let stops = search.find(mesh, start, entry)?.stops;
-        let bends = stops.iter().map(|stop| stop.at).skip(1).take(stops.len().saturating_sub(2));
-        // The ends as they were given: the mesh rounds places.
-        let before = (start != from).then_some(start);
-        let after = (entry != to).then_some(entry);
-        let between = before.into_iter().chain(bends).chain(after).map(DVec2::as_vec2);
-        Some(std::iter::once(ends[0]).chain(between).chain([ends[1]]).collect())
+        let path = search.find(mesh, start, entry).map(|found| {
+            let stops = found.stops;
+            let bends = stops.iter().map(|stop| stop.at).skip(1).take(stops.len().saturating_sub(2));
+            // The ends as they were given: the mesh rounds places.
+            let before = (start != from).then_some(start);
+            let after = (entry != to).then_some(entry);
+            let between = before.into_iter().chain(bends).chain(after).map(DVec2::as_vec2);
+            std::iter::once(ends[0]).chain(between).chain([ends[1]]).collect()
+        });
+        (path, search.expanded() as u64)
     })
 }
 
@@ -191,24 +274,40 @@ impl FreeSpace {
         self.terrain.as_ref().map(Terrain::mesh)
     }
 
-    /// Whether a straight way keeps clear of walls.
-    pub fn is_clear(&self, from: Vec2, to: Vec2) -> bool {
-        let (from, to) = (self.space.place(from.as_dvec2()), self.space.place(to.as_dvec2()));
-        self.space.is_clear(from.at, to.at, self.space.keep())
-    }
-
     /// A place itself, or the nearest one where a body has room.
     pub fn room(&self, place: DVec2) -> Option<DVec2> {
         if self.mesh()?.locate(place).is_some() { Some(place) } else { self.nearest_room(place) }
     }
 
+    /// A path from a place that is nearer to a wall than it should be: along the wall as far from it as now, or else away from it
+    /// first.
+    fn without_room(&self, mut path: Vec<Vec2>) -> Vec<Vec2> {
+        if let &[here, room, next, ..] = &path[..]
+            && self.mesh().is_some_and(|mesh| mesh.locate(here.as_dvec2()).is_none())
+            && (f64::from(room.distance(here)) <= self.near() || self.is_clear(here, next))
+        {
+            path.remove(1);
+        }
+        path
+    }
+
     /// The nearest place where a body has room, straight from a place where it has none and no nearer to any wall.
     fn nearest_room(&self, place: DVec2) -> Option<DVec2> {
-        let mesh = self.terrain.as_ref()?.mesh();
+        self.look_for_room(place).0
+    }
+
+    /// The same, and how many places were looked at: many where there is none.
+    fn look_for_room(&self, place: DVec2) -> (Option<DVec2>, u64) {
+        let Some(mesh) = self.mesh() else { return (None, 0) };
+        let mut looked = 0;
         let lifted = self.space.place(place);
         let keep = self.space.pressed_keep(&lifted);
         let reach = REACH * self.space.radius;
-        mesh.nearest(lifted.at, reach, |room| self.space.is_clear(lifted.at, room, keep))
+        let room = mesh.nearest(lifted.at, reach, |room| {
+            looked += 1;
+            self.space.is_clear(lifted.at, room, keep)
+        });
+        (room, looked)
     }
 
     fn stop(&self, tree: &Tree, from: DVec2, toward: DVec2, ends: bool) -> FirstStop {

@@ -29,7 +29,7 @@ pub struct PathTree {
 }
 
 /// What a root sees of a polygon.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Window {
     root: DVec2,
     /// The rays that limit the view.
@@ -56,17 +56,9 @@ pub struct Heading {
 impl PathTree {
     /// Works out the ways to some goals. Those that are not in the mesh do not count.
     pub fn new(mesh: &Mesh, goals: &[DVec2]) -> PathTree {
-        let local = goals.iter().map(|&goal| goal - mesh.origin());
-        let located = local.filter_map(|goal| Some((goal, mesh.locate_local(goal)?)));
-        let (goals, goal_polygon): (Vec<DVec2>, Vec<u32>) = located.unzip();
-        let mut spread = Spread::new(mesh);
-        for (number, (&goal, &polygon)) in goals.iter().zip(&goal_polygon).enumerate() {
-            spread.leave(goal, polygon, number);
-        }
-        spread.run();
-        let (first, windows) = spread.by_polygon();
-        let Spread { length, after, .. } = spread;
-        PathTree { goals, goal_polygon, first, windows, length, after }
+        let mut spread = Spread::new(mesh, goals);
+        spread.run(mesh, u64::MAX);
+        spread.into_tree(mesh)
     }
 
     /// How many windows and vertices are remembered.
@@ -197,9 +189,11 @@ struct Part {
     other: u32,
 }
 
-/// The work of finding all ways.
-struct Spread<'a> {
-    mesh: &'a Mesh,
+/// The work of finding all ways, which can be done a little at a time.
+#[derive(Debug, Default)]
+pub(super) struct Spread {
+    goals: Vec<DVec2>,
+    goal_polygon: Vec<u32>,
     parts: Vec<Part>,
     open: BinaryHeap<Reverse<(u64, u32)>>,
     /// The last part that was looked behind, for each side.
@@ -209,23 +203,27 @@ struct Spread<'a> {
     done: Vec<u32>,
 }
 
-impl<'a> Spread<'a> {
-    fn new(mesh: &'a Mesh) -> Spread<'a> {
-        Spread {
-            mesh,
-            parts: Vec::new(),
-            open: BinaryHeap::new(),
+impl Spread {
+    pub fn new(mesh: &Mesh, goals: &[DVec2]) -> Spread {
+        let local = goals.iter().map(|&goal| goal - mesh.origin());
+        let located = local.filter_map(|goal| Some((goal, mesh.locate_local(goal)?)));
+        let (goals, goal_polygon): (Vec<DVec2>, Vec<u32>) = located.unzip();
+        let mut spread = Spread {
             seen: vec![NONE; mesh.from.len()],
             length: vec![f64::INFINITY; mesh.vertex.len()],
             after: vec![NONE; mesh.vertex.len()],
-            done: Vec::new(),
+            ..Spread::default()
+        };
+        for (number, (&goal, &polygon)) in goals.iter().zip(&goal_polygon).enumerate() {
+            spread.leave(mesh, goal, polygon, number);
         }
+        Spread { goals, goal_polygon, ..spread }
     }
 
-    fn leave(&mut self, goal: DVec2, polygon: u32, number: usize) {
+    fn leave(&mut self, mesh: &Mesh, goal: DVec2, polygon: u32, number: usize) {
         let root = (self.length.len() + number) as u32;
-        for side in self.mesh.sides(polygon as usize) {
-            if let Some(beyond) = Cone::through(self.mesh, goal, side as u32) {
+        for side in mesh.sides(polygon as usize) {
+            if let Some(beyond) = Cone::through(mesh, goal, side as u32) {
                 self.push(&beyond, 0.0, root);
             }
         }
@@ -237,28 +235,35 @@ impl<'a> Spread<'a> {
         self.parts.push(Part { cone: beyond.cone, ends: beyond.ends, length, root, other: NONE });
     }
 
-    fn run(&mut self) {
-        while let Some(Reverse((_, number))) = self.open.pop() {
+    /// Looks behind parts, but no more than `most` of them. Returns how many it were; fewer where none is left.
+    pub fn run(&mut self, mesh: &Mesh, most: u64) -> u64 {
+        for spent in 0..most {
+            let Some(Reverse((_, number))) = self.open.pop() else { return spent };
             let part = self.parts[number as usize];
-            if self.is_beaten(&part) || self.is_covered(&part) {
+            if self.is_beaten(mesh, &part) || self.is_covered(mesh, &part) {
                 continue;
             }
             self.parts[number as usize].other = self.seen[part.cone.side as usize];
             self.seen[part.cone.side as usize] = number;
             self.done.push(number);
-            self.offer_ends(&part);
-            self.expand_behind(&part);
+            self.offer_ends(mesh, &part);
+            self.expand_behind(mesh, &part);
         }
+        most
+    }
+
+    /// Whether all ways are known.
+    pub fn is_done(&self) -> bool {
+        self.open.is_empty()
     }
 
     /// Whether its root has a shorter way by now.
-    fn is_beaten(&self, part: &Part) -> bool {
-        self.length.get(part.root as usize).is_some_and(|&length| length + self.mesh.tolerance < part.length)
+    fn is_beaten(&self, mesh: &Mesh, part: &Part) -> bool {
+        self.length.get(part.root as usize).is_some_and(|&length| length + mesh.tolerance < part.length)
     }
 
     /// Whether one other root is nearer for every place of a part.
-    fn is_covered(&self, part: &Part) -> bool {
-        let mesh = self.mesh;
+    fn is_covered(&self, mesh: &Mesh, part: &Part) -> bool {
         let begin = mesh.begin(part.cone.side);
         let along = mesh.end(part.cone.side) - begin;
         let slack = mesh.tolerance * (along.x.abs() + along.y.abs());
@@ -267,7 +272,7 @@ impl<'a> Spread<'a> {
         while let Some(other) = self.parts.get(number as usize) {
             let contains = place(other.ends[0]) <= place(part.ends[0]) + slack
                 && place(other.ends[1]) >= place(part.ends[1]) - slack;
-            if contains && !self.is_beaten(other) && never_nearer(part, other, mesh.tolerance) {
+            if contains && !self.is_beaten(mesh, other) && never_nearer(part, other, mesh.tolerance) {
                 return true;
             }
             number = other.other;
@@ -276,8 +281,7 @@ impl<'a> Spread<'a> {
     }
 
     /// A way may bend at the ends of the side.
-    fn offer_ends(&mut self, part: &Part) {
-        let mesh = self.mesh;
+    fn offer_ends(&mut self, mesh: &Mesh, part: &Part) {
         let side = part.cone.side;
         let (left, right) = (mesh.from[side as usize], mesh.from[mesh.next[side as usize] as usize]);
         for (limit, vertex) in [(part.cone.left, left), (part.cone.right, right)] {
@@ -294,8 +298,7 @@ impl<'a> Spread<'a> {
         }
     }
 
-    fn expand_behind(&mut self, part: &Part) {
-        let mesh = self.mesh;
+    fn expand_behind(&mut self, mesh: &Mesh, part: &Part) {
         part.cone.each_beyond(mesh, |beyond| {
             if beyond.bend == NONE {
                 return self.push(&beyond, part.length, part.root);
@@ -308,28 +311,35 @@ impl<'a> Spread<'a> {
         });
     }
 
-    /// The windows of polygons, one polygon after another, nearest first.
-    fn by_polygon(&self) -> (Vec<u32>, Vec<Window>) {
-        let mesh = self.mesh;
-        let wide = |part: &Part| part.ends[0].distance(part.ends[1]) > mesh.tolerance;
-        let kept: Vec<&Part> = self.done.iter().map(|&number| &self.parts[number as usize]).collect();
-        let kept: Vec<&Part> = kept.into_iter().filter(|part| !self.is_beaten(part) && wide(part)).collect();
+    /// The tree: the windows of polygons, one polygon after another, nearest first.
+    pub fn into_tree(self, mesh: &Mesh) -> PathTree {
+        let kept = || {
+            let parts = self.done.iter().map(|&number| &self.parts[number as usize]);
+            parts.filter(|part| {
+                !self.is_beaten(mesh, part) && part.ends[0].distance(part.ends[1]) > mesh.tolerance
+            })
+        };
         let polygon = |part: &Part| mesh.polygon[part.cone.side as usize] as usize;
         let mut first = vec![0u32; mesh.polygons() + 1];
-        kept.iter().for_each(|part| first[polygon(part) + 1] += 1);
+        kept().for_each(|part| first[polygon(part) + 1] += 1);
         for index in 1..first.len() {
             first[index] += first[index - 1];
         }
-        let mut order: Vec<&Part> = kept;
-        order.sort_by_key(|part| polygon(part));
-        let window = |part: &&Part| Window {
-            root: part.cone.root,
-            left: part.cone.left.at - part.cone.root,
-            right: part.cone.right.at - part.cone.root,
-            length: part.length,
-            number: part.root,
-        };
-        (first, order.iter().map(window).collect())
+        let mut place = first.clone();
+        let mut windows = vec![Window::default(); first.last().map_or(0, |&all| all as usize)];
+        for part in kept() {
+            let place = &mut place[polygon(part)];
+            windows[*place as usize] = Window {
+                root: part.cone.root,
+                left: part.cone.left.at - part.cone.root,
+                right: part.cone.right.at - part.cone.root,
+                length: part.length,
+                number: part.root,
+            };
+            *place += 1;
+        }
+        let Spread { goals, goal_polygon, length, after, .. } = self;
+        PathTree { goals, goal_polygon, first, windows, length, after }
     }
 }
 

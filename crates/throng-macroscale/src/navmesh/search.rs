@@ -99,6 +99,7 @@ impl Search {
 
     /// The shortest path between two places; `None` where there is none or one of them is not in the mesh.
     pub fn find(&mut self, mesh: &Mesh, from: DVec2, to: DVec2) -> Option<FoundPath<'_>> {
+        self.expanded = 0;
         let (start, goal) = (from - mesh.origin(), to - mesh.origin());
         let (here, there) = (mesh.locate_local(start)?, mesh.locate_local(goal)?);
         let found = self.run(mesh, start, here, goal, there)?;
@@ -112,6 +113,11 @@ impl Search {
             expanded: self.expanded,
             found: self.nodes.len(),
         })
+    }
+
+    /// How many nodes the last search has looked behind, whether it found a way or not.
+    pub fn expanded(&self) -> usize {
+        self.expanded
     }
 
     /// The places that were looked from or through in the last search, for pictures.
@@ -152,7 +158,6 @@ impl Search {
     fn begin(&mut self, mesh: &Mesh) {
         self.nodes.clear();
         self.open.clear();
-        self.expanded = 0;
         self.round = self.round.wrapping_add(1);
         let roots = mesh.vertex.len() + mesh.links.len();
         if self.bent.len() < roots || self.round == 0 {

@@ -170,6 +170,12 @@ impl Crowd {
         });
     }
 
+    /// Works out the free space for the bodies that are there, where the planner needs it. Else the first step does, which then
+    /// takes as much longer.
+    pub fn prepare_paths(&mut self) {
+        self.on_threads(|crowd| crowd.stages.macroscale.prepare(crowd.state.world.view()));
+    }
+
     /// Runs `work` on the crowd's own threads. Steps that are taken inside begin at once; those taken from outside
     /// first wake a thread, which for a thousand agents is a good part of a step.
     pub fn on_threads<R: Send>(&mut self, work: impl FnOnce(&mut Crowd) -> R + Send) -> R {
