@@ -67,6 +67,11 @@ pub trait Macroscale: Send + Sync {
         None
     }
 
+    /// Whether the same world always gets the same answer: not where time on the clock decides.
+    fn is_reproducible(&self) -> bool {
+        true
+    }
+
     /// What only planners have that share out their time among agents.
     fn tasks(&self) -> Option<&dyn Tasks> {
         None
@@ -80,9 +85,6 @@ pub trait Tasks {
 
     /// The tasks of an agent and their plans.
     fn explain(&self, view: View<'_>, row: usize) -> Vec<multi_domain::TaskExplanation>;
-
-    /// Whether the same world always gets the same answer: not where time on the clock decides.
-    fn is_reproducible(&self) -> bool;
 
     /// Whether its velocities keep agents clear of one another by themselves: then no mesoscale turns them.
     fn keeps_clear(&self) -> bool;

@@ -247,6 +247,10 @@ impl Macroscale for MultiDomainPlanner {
     fn tasks(&self) -> Option<&dyn Tasks> {
         Some(self)
     }
+
+    fn is_reproducible(&self) -> bool {
+        self.params.deadline == 0.0
+    }
 }
 
 impl Tasks for MultiDomainPlanner {
@@ -261,10 +265,6 @@ impl Tasks for MultiDomainPlanner {
         let share = Share::counted(self.params.share as u64);
         let seen = Snapshot::new(view, &session).seen(row, share);
         schedule::tasks::explain(&self.params, view, (row, plan), seen)
-    }
-
-    fn is_reproducible(&self) -> bool {
-        self.params.deadline == 0.0
     }
 
     fn keeps_clear(&self) -> bool {

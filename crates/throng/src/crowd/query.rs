@@ -229,7 +229,7 @@ impl Crowd {
 
     /// Whether the same edits always give the same run: not where time on the clock decides what is planned.
     pub fn is_reproducible(&self) -> bool {
-        self.stages.macroscale.tasks().is_none_or(|tasks| tasks.is_reproducible())
+        self.stages.macroscale.is_reproducible()
     }
 
     /// Which agents were planned for in the last step, in order, where the planner shares out its time.
