@@ -18,18 +18,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let agents = said.next().map_or(Ok(2000), |agents| agents.parse())?;
     let own_goals = said.next().is_some_and(|goals| goals == "own");
     let steps = said.next().map_or(Ok(300), |steps| steps.parse())?;
-    let runs =
-        planners.split(',').map(|planner| Ok((planner, city(planner, agents, own_goals)?, Vec::new())));
+    let runs = planners
+        .split(',')
+        .map(|planner| Ok((planner, city(planner, agents, own_goals)?, Vec::new(), Vec::new())));
     let mut runs = runs.collect::<Result<Vec<_>, Box<dyn std::error::Error>>>()?;
     for _ in 0..steps {
-        for (_, crowd, took) in &mut runs {
+        for (_, crowd, took, arrivals) in &mut runs {
             let begin = Instant::now();
             crowd.step();
             took.push(begin.elapsed().as_secs_f64() * 1e3);
+            arrivals.extend(crowd.departures().iter().map(|_| crowd.time()));
         }
     }
     let mut least: Option<f64> = None;
-    for (planner, crowd, mut took) in runs {
+    for (planner, crowd, mut took, arrivals) in runs {
         took.sort_by(f64::total_cmp);
         let at = |share: f64| {
             took.get((took.len() as f64 * share) as usize).or(took.last()).copied().unwrap_or(0.0)
@@ -39,10 +41,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let planned = crowd.timings().total.macroscale.as_secs_f64() / steps as f64 * 1e3;
         println!(
             "{planner}: a step takes {median:.2} ms, {ratio:.1} times the first planner's, 99 of 100 under {:.1}, the longest {:.1}; {planned:.2} ms \
-             of planning on average; {} agents are left",
+             of planning on average; {} of {agents} have arrived, after {:.1} s on average",
             at(0.99),
             at(1.0),
-            crowd.len(),
+            arrivals.len(),
+            arrivals.iter().sum::<f64>() / arrivals.len().max(1) as f64,
         );
     }
     Ok(())
