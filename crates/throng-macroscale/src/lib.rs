@@ -11,6 +11,7 @@ mod goal_cache;
 mod hash;
 mod heading;
 pub mod map_field;
+mod meanwhile;
 pub mod multi_domain;
 pub mod navmesh;
 mod route;
@@ -21,9 +22,9 @@ pub mod tunnel;
 pub mod visibility_graph;
 pub mod waypoints;
 
-pub use by_goal::Meanwhile;
 pub use dynamic_navmesh::DynamicNavmesh;
 pub use map_field::MapField;
+pub use meanwhile::Meanwhile;
 pub use multi_domain::MultiDomain;
 pub use navmesh::Navmesh;
 pub use route::Guide;

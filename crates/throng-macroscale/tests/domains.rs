@@ -5,12 +5,16 @@ use glam::DVec2;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use throng_core::space::Wall;
-use throng_macroscale::domain::dynamic_navmesh::{Density, DynamicNavmesh, Gate};
+use throng_macroscale::domain::directed_navmesh::{DirectedNavmesh, Entry, Layout};
+use throng_macroscale::domain::dynamic_navmesh::{Density, DynamicNavmesh, Gate, Traveller};
+use throng_macroscale::domain::forecast::Forecast;
 use throng_macroscale::domain::grid::{Grid, GridSpec};
 use throng_macroscale::domain::occupancy::{Occupancy, Trajectory};
 use throng_macroscale::domain::space_time::{Clearance, Goal, Moment, SpaceTime, Surroundings, Walk};
 use throng_macroscale::navmesh::{Geometry, Settings as MeshSettings, Terrain};
-use throng_macroscale::search::{Aim, AnytimeDynamicAstar, Astar, Budget, Domain, Settings, Status};
+use throng_macroscale::search::{
+    Aim, AnytimeDynamicAstar, Astar, Budget, Domain, Inflated, Settings, Status,
+};
 
 const ROUNDING: f32 = 1e-4;
 /// What a search may expand until it counts as one that does not end.
@@ -122,6 +126,56 @@ proptest! {
             agree(&domain, Gate::START, Gate::GOAL, &mut search)?;
         }
         prop_assert_eq!(search.effort().restarts, 0);
+    }
+
+    /// Sides with a direction lead where sides lead, at the same cost; an inflated search keeps its bound, and what was found can
+    /// be weighed again.
+    #[test]
+    fn on_the_directed_mesh(
+        bodies in prop::collection::vec((0.0..12.0_f64, 0.0..12.0_f64), 0..30), wall in 0.0..12.0_f64,
+        from in (0.1..11.9_f64, 0.1..11.9_f64), to in (0.1..11.9_f64, 0.1..11.9_f64), inflation in 1.0..3.0_f32,
+    ) {
+        let corners = |[left, bottom, right, top]: [f64; 4]| {
+            vec![DVec2::new(left, bottom), DVec2::new(right, bottom), DVec2::new(right, top), DVec2::new(left, top)]
+        };
+        let obstacles = vec![corners([4.2, 3.7, 7.2, 6.7]), corners([8.0, -1.0, 8.5, wall])];
+        let geometry = Geometry { walkable: vec![vec![corners([0.0, 0.0, 12.0, 12.0])]], obstacles, walls: vec![] };
+        let terrain = Terrain::new(&geometry, MeshSettings { widest: 2.0, ..MeshSettings::default() }).unwrap();
+        let (mesh, layout) = (terrain.mesh(), Layout::new(terrain.mesh()));
+        let mut forecast = Forecast::new(mesh, 0.0);
+        let stands = |&(x, y): &(f64, f64)| Some(Trajectory::standing(0.3, DVec2::new(x, y)));
+        forecast.expect(mesh, bodies.iter().map(stands).enumerate().collect());
+        let ends = [DVec2::from(from), DVec2::from(to)];
+        let traveller = Traveller { from: ends[0], begin: 0.0, speed: 1.0, own: Some(0) };
+        let expected = forecast.for_traveller(traveller, &[7]);
+        let phi = (0..mesh.polygons()).map(|polygon| expected.phi(polygon)).collect();
+        let density = Density { phi, drift: Vec::new() };
+        let Some(plain) = DynamicNavmesh::new(mesh, &density, 3.0, ends) else { return Ok(()) };
+        let mut best = Astar::default();
+        best.find(&plain, Gate::START, Aim::At(Gate::GOAL), Budget::expansions(ENDLESS));
+        let Some(directed) = DirectedNavmesh::new((mesh, &layout), expected, 3.0, ends) else {
+            prop_assert_eq!(best.cost(), None);
+            return Ok(());
+        };
+        let mut search = AnytimeDynamicAstar::new(settings(inflation), Aim::At(Entry::START), &[Entry::GOAL]);
+        agree(&directed, Entry::START, Entry::GOAL, &mut search)?;
+        let (cost, best) = (search.cost().unwrap(), best.cost().unwrap());
+        prop_assert!((cost - best).abs() <= best * ROUNDING, "{cost} of {best}");
+        let mut weighted = Astar::default();
+        let directed = directed.for_search();
+        weighted.find(&Inflated(&directed, inflation), Entry::START, Aim::At(Entry::GOAL), Budget::expansions(ENDLESS));
+        let mut way = Vec::new();
+        let cost = weighted.path(&mut way).unwrap();
+        prop_assert!(cost >= best * (1.0 - ROUNDING) && cost <= best * inflation * (1.0 + ROUNDING), "{cost} of {best}");
+        let crossings = directed.crossings(&way[1..way.len() - 1]);
+        let rest = directed.rest(&crossings).unwrap();
+        prop_assert!((rest.cost - cost).abs() <= cost * ROUNDING && (rest.expected - cost).abs() <= cost * ROUNDING, "{rest:?} {cost}");
+        // From anywhere: never less than straight to the end.
+        let Some(elsewhere) = DirectedNavmesh::new((mesh, &layout), expected, 3.0, [DVec2::new(0.1, 11.9), ends[1]]) else { return Ok(()) };
+        let rest = elsewhere.rest(&crossings).unwrap();
+        prop_assert!(rest.passed <= crossings.len() && rest.cost >= DVec2::new(0.1, 11.9).distance(ends[1]) as f32 * (1.0 - ROUNDING));
+        let route = directed.route(&way[1..way.len() - 1]);
+        prop_assert!(route[0].distance(ends[0]) < 1e-9 && route[route.len() - 1].distance(ends[1]) < 1e-9);
     }
 }
 

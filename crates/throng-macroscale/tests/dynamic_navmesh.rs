@@ -5,6 +5,7 @@ use glam::Vec2;
 use throng_core::handover::Intents;
 use throng_core::space::{Wall, Walls};
 use throng_core::world::World;
+use throng_macroscale::Meanwhile;
 use throng_macroscale::{DynamicNavmesh, Macroscale, MacroscaleModel, Navmesh};
 
 /// A hall of 40 m × 30 m with a wall across that has two doors of 4 m, at y = 5 and at y = 19.
@@ -104,4 +105,80 @@ fn routes_are_followed_and_changed_with_the_map() {
     let intents = step(&world, model.as_mut());
     assert_eq!((intents.vx[0], intents.vy[0], model.unreachable()), (0.0, 0.0, &[0][..]));
     assert_eq!(planner(4.0).route(world.view(), 0), None);
+}
+
+/// Forty who want through the wall, a budget that is spent as soon as some have looked, and what those do who have no route yet.
+fn forty(meanwhile: Meanwhile) -> (World, Box<dyn Macroscale>) {
+    let walkers: Vec<Walker> = (0..40)
+        .map(|i| {
+            let (x, y) = ((i % 8) as f32 * 1.5, (i / 8) as f32 * 4.0);
+            walker([2.0 + x, 5.0 + y], [25.0 + x, 5.0 + y])
+        })
+        .collect();
+    let params = DynamicNavmesh { budget: 1, meanwhile, ..DynamicNavmesh::default() };
+    (world(hall(), &walkers), DynamicNavmesh::planner(params, vec![params]))
+}
+
+/// How many walk after a step.
+fn walking(world: &mut World, planner: &mut dyn Macroscale) -> usize {
+    let intents = step(world, planner);
+    world.step += 1;
+    intents.vx.iter().zip(&intents.vy).filter(|&(&vx, &vy)| vx.hypot(vy) > 0.9).count()
+}
+
+#[test]
+fn a_budget_spreads_searches_over_steps_and_leaves_nobody_out() {
+    for meanwhile in [Meanwhile::Wait, Meanwhile::Coarse] {
+        let (mut world, mut model) = forty(meanwhile);
+        let walking: Vec<usize> = (0..4).map(|_| walking(&mut world, model.as_mut())).collect();
+        assert!(walking[0] > 0 && walking[0] < 40 && walking.is_sorted() && walking[3] == 40, "{walking:?}");
+        let routes: Vec<_> = (0..40).map(|id| model.route(world.view(), row(&world, id))).collect();
+        let mut unlimited = planner(4.0);
+        assert_eq!(self::walking(&mut world, unlimited.as_mut()), 40);
+        if meanwhile == Meanwhile::Wait {
+            // All have looked before any has published anything.
+            let unlimited: Vec<_> =
+                (0..40).map(|id| unlimited.route(world.view(), row(&world, id))).collect();
+            assert_eq!(routes[..16], unlimited[..16]);
+        }
+    }
+}
+
+#[test]
+fn on_another_map_those_walk_on_who_have_not_looked_yet() {
+    let (mut world, mut model) = forty(Meanwhile::Wait);
+    assert!((0..4).any(|_| walking(&mut world, model.as_mut()) == 40));
+    let mut walls = hall();
+    walls.extend(obstacle(&block([19.0, 2.0], [21.0, 8.0])));
+    world.set_walls(Walls::new(walls, 2.0));
+    world.sort_rows();
+    for _ in 0..4 {
+        assert_eq!(walking(&mut world, model.as_mut()), 40);
+    }
+    // By now all know of the door that is shut.
+    let knows = |id| door(&model.route(world.view(), row(&world, id)).unwrap()) > 17.0;
+    assert!((0..40).all(knows));
+}
+
+#[test]
+fn what_is_remembered_is_all_that_counts() {
+    let (mut world, mut model) = forty(Meanwhile::Coarse);
+    let mut resumed = forty(Meanwhile::Coarse).1;
+    for _ in 0..60 {
+        resumed.memory_mut().unwrap().load(&model.memory().unwrap().save()).unwrap();
+        let expected = step(&world, model.as_mut());
+        let mut fresh = forty(Meanwhile::Coarse).1;
+        fresh.memory_mut().unwrap().load(&resumed.memory().unwrap().save()).unwrap();
+        for planner in [&mut resumed, &mut fresh] {
+            let intents = step(&world, planner.as_mut());
+            assert_eq!((&intents.vx, &intents.vy), (&expected.vx, &expected.vy));
+            assert_eq!(planner.memory().unwrap().state_hash(), model.memory().unwrap().state_hash());
+        }
+        for row in 0..world.agents.len() {
+            world.agents.x[row] += 0.1 * expected.vx[row];
+            world.agents.y[row] += 0.1 * expected.vy[row];
+        }
+        world.step += 1;
+        world.sort_rows();
+    }
 }

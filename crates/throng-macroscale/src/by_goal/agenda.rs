@@ -1,22 +1,13 @@
 //! What lasts of planning: the routes of single agents, and, where a budget spreads it over steps, how far it has come.
 
 use super::own_route::OwnRoute;
+use crate::Meanwhile;
 use crate::goal_cache::Key;
 use crate::heading::GoalKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use throng_core::memory::{Memory, Remembered, Whole, mix};
-
-throng_core::choice! {
-    /// What agents do whose path has not been found yet.
-    pub enum Meanwhile {
-        /// Walk to where they were heading, as long as that is in sight, and else straight towards their goals, along walls.
-        Coarse = "coarse",
-        /// Walk to where they were heading, as long as that is in sight, and else wait.
-        Wait = "wait",
-    }
-}
 
 /// How paths are planned.
 #[derive(Clone, Copy, Debug)]

@@ -13,14 +13,13 @@
 mod agenda;
 mod own_route;
 
-pub use agenda::Meanwhile;
 pub(crate) use agenda::{Agenda, Planned, Planning};
 
-use crate::Intent;
 use crate::cached::Cached;
 use crate::goal_cache::{Answer, Key, answer, rows_with, unreachable};
 use crate::hash::FastMap;
 use crate::heading::{GoalKey, Leg, Target, goals, target, waits};
+use crate::{Intent, Meanwhile};
 use agenda::Allowance;
 use glam::{DVec2, Vec2};
 use own_route::{Ground, OwnRoute, Progress};

@@ -15,14 +15,12 @@
 //!   towards one another cost it as much as one crowd; but bodies are met as often as they move past one another.
 
 use super::Placed;
-use super::occupancy::{Occupancy, Trajectory};
+use super::forecast::Forecast;
+use super::occupancy::Occupancy;
 use crate::navmesh::Mesh;
 use crate::navmesh::mesh::NONE;
 use crate::search::Domain;
 use glam::{DVec2, Vec2};
-use std::borrow::Borrow;
-use std::cell::Cell;
-use throng_core::parallel;
 
 /// How dense it is.
 pub trait Dense {
@@ -60,14 +58,6 @@ pub struct Traveller {
     pub own: Option<u32>,
 }
 
-/// So long before and after it gets there, bodies count, s.
-const AROUND: f64 = 2.0;
-/// Between sightings at a path, s.
-const LOOK: f64 = 1.0;
-/// Bodies are looked for so far into the future, s.
-const HORIZON: f64 = 120.0;
-/// The density of a polygon that is closed, 1/m²: dearer than any way around.
-const CLOSED: f32 = 1e5;
 /// The least area of a polygon, m²: a body fills more than a sliver.
 const LEAST_AREA: f64 = 1.0;
 /// Between samples of the density along a path, m, and at most this many between two bends.
@@ -93,9 +83,10 @@ impl Density {
 
     /// Bodies where they will be when a traveller would meet them there.
     pub fn ahead(mesh: &Mesh, published: &Occupancy, traveller: Traveller) -> Density {
-        let bodies: Vec<(u32, &Trajectory)> = published.iter().collect();
-        let forecast = Forecast::new(mesh, bodies.len(), |body| bodies[body], traveller.begin);
-        let expected = forecast.for_traveller(traveller);
+        let mut forecast = Forecast::new(mesh, traveller.begin);
+        let said = published.iter().map(|(body, path)| (body as usize, Some(path.clone())));
+        forecast.expect(mesh, said.collect());
+        let expected = forecast.for_traveller(traveller, &[]);
         let phi = (0..mesh.polygons()).map(|polygon| expected.phi(polygon)).collect();
         Density { phi, drift: Vec::new() }
     }
@@ -103,13 +94,6 @@ impl Density {
     fn count(&mut self, mesh: &Mesh, at: DVec2, bodies: f64) {
         if let Some(polygon) = polygon_at(mesh, at) {
             self.phi[polygon] += share(mesh, polygon, bodies);
-        }
-    }
-
-    /// Closes the polygon of a place: nobody gets past what is there.
-    pub fn close(&mut self, mesh: &Mesh, at: DVec2) {
-        if let Some(polygon) = polygon_at(mesh, at) {
-            self.phi[polygon] = CLOSED;
         }
     }
 
@@ -125,132 +109,16 @@ impl Density {
     }
 }
 
-/// Which polygons bodies will be in, and when: what the densities of all who plan at one time are made of.
-#[derive(Clone, Debug, Default)]
-pub struct Forecast {
-    /// How many are seen in a polygon at a look, by polygon, then by look.
-    count: Vec<u32>,
-    /// Who is seen, by id, and in which polygon at every look.
-    seen: Vec<(u32, Vec<u32>)>,
-    /// The middle of every polygon, m, and what one sighting adds to its density.
-    middle: Vec<(DVec2, f32)>,
-}
-
-/// Looks into the future.
-const LOOKS: usize = (HORIZON / LOOK) as usize;
-/// Bodies that a thread follows in one go.
-const BODIES_AT_A_TIME: usize = 32;
-
-impl Forecast {
-    /// Where bodies will be from a time on, by what each of them has said.
-    pub fn new<T: Borrow<Trajectory>>(
-        mesh: &Mesh,
-        bodies: usize,
-        said: impl Fn(usize) -> (u32, T) + Sync,
-        begin: f64,
-    ) -> Forecast {
-        let follow = |body: usize| {
-            let (id, path) = said(body);
-            (id, sightings(mesh, path.borrow(), begin))
-        };
-        let mut seen = parallel::map(BODIES_AT_A_TIME, bodies, &follow);
-        seen.sort_unstable_by_key(|(id, _)| *id);
-        let mut count = vec![0; mesh.polygons() * LOOKS];
-        for (look, &polygon) in seen.iter().flat_map(|(_, polygons)| polygons.iter().enumerate()) {
-            if polygon != NONE {
-                count[polygon as usize * LOOKS + look] += 1;
-            }
-        }
-        let sightings = (2.0 * AROUND / LOOK).round() + 1.0;
-        let middle = |polygon| (centre(mesh, polygon), share(mesh, polygon, 1.0 / sightings));
-        Forecast { count, seen, middle: (0..mesh.polygons()).map(middle).collect() }
-    }
-
-    /// The densities that a traveller meets, each when it would be in the middle of the polygon if it went straight there.
-    pub fn for_traveller(&self, traveller: Traveller) -> Expected<'_> {
-        let own = traveller.own.and_then(|own| self.seen.binary_search_by_key(&own, |(id, _)| *id).ok());
-        Expected {
-            forecast: self,
-            traveller,
-            own: own.map_or(&[], |own| &self.seen[own].1),
-            known: vec![Cell::new(f32::NAN); self.middle.len()],
-        }
-    }
-}
-
-/// The polygon that a body is in at every look, as long as it is there; `NONE` outside of the mesh.
-fn sightings(mesh: &Mesh, path: &Trajectory, begin: f64) -> Vec<u32> {
-    let mut last = None;
-    let mut polygons = Vec::with_capacity(LOOKS);
-    for at in (0..LOOKS).map_while(|look| path.place(begin + look as f64 * LOOK)) {
-        // Who has arrived stands.
-        let known = last.filter(|(before, _)| *before == at);
-        let polygon = known.map_or_else(|| polygon_at(mesh, at), |(_, polygon)| polygon);
-        last = Some((at, polygon));
-        polygons.push(polygon.map_or(NONE, |polygon| polygon as u32));
-    }
-    polygons
-}
-
-/// The densities that one traveller meets, each worked out when it is first asked for: a search asks for few of a large map's.
-#[derive(Clone, Debug)]
-pub struct Expected<'a> {
-    forecast: &'a Forecast,
-    traveller: Traveller,
-    /// The polygon that the traveller itself is in at every look.
-    own: &'a [u32],
-    /// By polygon; not a number where it has not been asked for.
-    known: Vec<Cell<f32>>,
-}
-
-impl Expected<'_> {
-    /// How dense it will be in a polygon, 1/m².
-    pub fn phi(&self, polygon: usize) -> f32 {
-        let known = &self.known[polygon];
-        if known.get().is_nan() {
-            known.set(self.sum(polygon));
-        }
-        known.get()
-    }
-
-    fn sum(&self, polygon: usize) -> f32 {
-        let (middle, share) = self.forecast.middle[polygon];
-        let there = (middle.distance(self.traveller.from) / self.traveller.speed) as f32;
-        let count = &self.forecast.count[polygon * LOOKS..(polygon + 1) * LOOKS];
-        let is_then = |&look: &usize| (there - (look as f64 * LOOK) as f32).abs() <= AROUND as f32;
-        let soonest = ((f64::from(there) - AROUND) / LOOK) as usize;
-        let latest = ((f64::from(there) + AROUND) / LOOK).ceil() as usize;
-        let looks = soonest.min(LOOKS)..latest.saturating_add(1).min(LOOKS);
-        let others = looks.filter(is_then).map(|look| {
-            let is_own = self.own.get(look).is_some_and(|&own| own as usize == polygon);
-            count[look] - u32::from(is_own)
-        });
-        (0..others.sum::<u32>()).fold(0.0, |sum, _| sum + share)
-    }
-
-    /// Closes the polygon of a place: nobody gets past what is there.
-    pub fn close(&mut self, mesh: &Mesh, at: DVec2) {
-        if let Some(polygon) = polygon_at(mesh, at) {
-            self.known[polygon].set(CLOSED);
-        }
-    }
-}
-
-impl Dense for Expected<'_> {
-    fn met(&self, polygon: usize, _: DVec2) -> f64 {
-        f64::from(self.phi(polygon))
-    }
-}
-
-fn polygon_at(mesh: &Mesh, at: DVec2) -> Option<usize> {
+/// The polygon of a place, or the one beside it.
+pub(crate) fn polygon_at(mesh: &Mesh, at: DVec2) -> Option<usize> {
     mesh.locate(at).or_else(|| mesh.locate(mesh.nearest(at, BESIDE, |_| true)?))
 }
 
-fn share(mesh: &Mesh, polygon: usize, bodies: f64) -> f32 {
+pub(super) fn share(mesh: &Mesh, polygon: usize, bodies: f64) -> f32 {
     (bodies / mesh.area(polygon).max(LEAST_AREA)) as f32
 }
 
-fn centre(mesh: &Mesh, polygon: usize) -> DVec2 {
+pub(super) fn centre(mesh: &Mesh, polygon: usize) -> DVec2 {
     let (sum, count) =
         mesh.corners(polygon).fold((DVec2::ZERO, 0.0), |(sum, count), at| (sum + at, count + 1.0));
     sum / f64::max(count, 1.0)
@@ -282,7 +150,7 @@ impl Gate {
 }
 
 /// What a gate costs beside the way to it: no edge is free, also where two sides have one middle.
-const GATE: f64 = 1e-3;
+pub(super) const GATE: f64 = 1e-3;
 
 impl<'a, D: Dense> DynamicNavmesh<'a, D> {
     /// For a way between two places; `None` where one of them is outside of the mesh. `weight` says as how many metres
@@ -416,7 +284,7 @@ impl<'a, D: Dense> DynamicNavmesh<'a, D> {
 
 /// Goes on from the end of a route through sides (left end, right end) to a place, as short as can be, and says how long
 /// that is: the funnel algorithm (Lee & Preparata 1984), with the sides looked at again from each bend.
-fn pull(route: &mut Vec<DVec2>, sides: &[[DVec2; 2]], to: DVec2) -> f64 {
+pub(super) fn pull(route: &mut Vec<DVec2>, sides: &[[DVec2; 2]], to: DVec2) -> f64 {
     let last = [to, to];
     let side = |index: usize| sides.get(index).unwrap_or(&last);
     let mut apex = route[route.len() - 1];
@@ -621,34 +489,6 @@ mod tests {
         ];
         let ends = [DVec2::new(2.8471389497620265, 18.98353031186307), DVec2::new(4.881922423676511, 0.1)];
         hold_against_the_shortest(&blocks, ends);
-    }
-
-    proptest! {
-        /// Each body counts where it is at each of the looks within two seconds of when the traveller would be there.
-        #[test]
-        fn densities_ahead_are_those_of_every_body_at_every_look(
-            bodies in prop::collection::vec([0.1..19.9_f64, 0.1..19.9, 0.1..19.9, 0.1..19.9, 1.0..40.0], 0..12),
-            from in (0.1..19.9_f64, 0.1..19.9_f64), speed in 0.2..2.0_f64, own in 0u32..12, begin in 0.0..5.0_f64,
-        ) {
-            let terrain = fine(&geometry(vec![square(8.0, 11.0)]));
-            let mesh = terrain.mesh();
-            let said: Vec<(u32, Trajectory)> = (0u32..).zip(bodies.iter()).map(|(id, &[x, y, to_x, to_y, end])| {
-                let path = vec![(0.0, DVec2::new(x, y)), (end, DVec2::new(to_x, to_y))];
-                (id, Trajectory { radius: 0.3, path, stays: id % 3 > 0 })
-            }).collect();
-            let traveller = Traveller { from: from.into(), begin, speed, own: Some(own) };
-            let forecast = Forecast::new(mesh, said.len(), |body| (said[body].0, &said[body].1), begin);
-            let expected = forecast.for_traveller(traveller);
-            let mut phi = vec![0.0f32; mesh.polygons()];
-            for (look, (_, path)) in (0..120).flat_map(|look| said.iter().filter(|body| body.0 != own).map(move |body| (look, body))) {
-                let Some(polygon) = path.place(begin + f64::from(look)).and_then(|at| polygon_at(mesh, at)) else { continue };
-                let there = (centre(mesh, polygon).distance(traveller.from) / speed) as f32;
-                if (there - look as f32).abs() <= 2.0 {
-                    phi[polygon] += share(mesh, polygon, 0.2);
-                }
-            }
-            prop_assert_eq!((0..mesh.polygons()).map(|polygon| expected.phi(polygon)).collect::<Vec<_>>(), phi);
-        }
     }
 
     proptest! {

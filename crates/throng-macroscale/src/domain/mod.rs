@@ -4,6 +4,7 @@
 //!
 //! - Σ1, the static navigation mesh, stands in [`crate::navmesh`]: its searches are of their own kind.
 //! - [`dynamic_navmesh`]: Σ2, a finer mesh with the density of bodies in its polygons.
+//! - [`directed_navmesh`]: the same for those who search it time and again, and [`forecast`]: who will be where in it.
 //! - [`grid`]: Σ3, cells with eight neighbours, and bodies where they are now.
 //! - [`space_time`]: Σ4, places, velocities and times, and bodies where they will be.
 //! - [`timed_grid`]: Σ4 without velocities, whose searches outlive a step.
@@ -11,9 +12,11 @@
 //!
 //! [`occupancy`] holds where bodies will be, as far as they have said so.
 
+pub mod directed_navmesh;
 pub mod dynamic_navmesh;
 mod flat_index;
 pub mod footstep;
+pub mod forecast;
 pub mod grid;
 pub mod occupancy;
 pub mod space_time;

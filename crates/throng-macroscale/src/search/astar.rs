@@ -118,6 +118,11 @@ impl<S: Copy + Eq + Hash> Astar<S> {
         self.arena.nodes.iter().map(|node| node.state)
     }
 
+    /// The same with what it costs to get there, as far as the last search knows.
+    pub fn costs(&self) -> impl Iterator<Item = (S, f32)> {
+        self.arena.nodes.iter().map(|node| (node.state, node.g))
+    }
+
     /// How many states the last search has met.
     pub fn nodes(&self) -> usize {
         self.arena.nodes.len()
