@@ -21,6 +21,11 @@ pub(crate) struct Closure {
 }
 
 impl Closure {
+    /// Whether the middle of a body cannot be at a place.
+    pub fn holds(&self, place: DVec2) -> bool {
+        place.distance_squared(self.at) < self.reach * self.reach
+    }
+
     /// How much of a straight way lies in it, m.
     pub fn length_within(&self, [from, to]: [DVec2; 2]) -> f64 {
         let length = from.distance(to);

@@ -286,7 +286,7 @@ fn choose_chunk<M: LocalModel>(
             let lane = alone.trailing_zeros() as usize;
             alone &= alone - 1;
             let (row, found) = (first + start + lane, can_look.then_some((&together.batch, lane)));
-            last = Some(choose_alone(simd, local, scene, row, &reach, found, around, lane, &mut out));
+            last = Some(choose_alone(simd, local, scene, (row, found), &reach, around, (lane, &mut out)));
         }
     });
     last
@@ -327,19 +327,16 @@ fn choose_together<S: Simd, M: LocalModel>(
 
 /// Lets one agent choose.
 #[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "what it reads and writes, by names")]
 fn choose_alone<S: Simd, M: LocalModel>(
     simd: S,
     local: &Local<M>,
     scene: Scene<'_>,
-    row: usize,
+    (row, found): (usize, Option<Found<'_>>),
     reach: &Reach,
-    found: Option<Found<'_>>,
     around: &mut Around,
-    at: usize,
-    (vx, vy, remembered, near): &mut Columns<'_>,
+    (at, (vx, vy, remembered, near)): (usize, &mut Columns<'_>),
 ) -> Ego {
-    let (ego, want) = perceive(simd, local, scene, row, reach, found, around, &mut remembered[at]);
+    let (ego, want) = perceive(simd, local, scene, (row, found), reach, around, &mut remembered[at]);
     let ask = match local.model.keeps_distance() {
         true => Ask::For(ego.preferred),
         false => local.headway.ask(scene, &ego, &*around, want),
@@ -369,9 +366,8 @@ fn perceive<S: Simd, M: LocalModel>(
     simd: S,
     Local { model, headway }: &Local<M>,
     scene: Scene<'_>,
-    row: usize,
+    (row, found): (usize, Option<Found<'_>>),
     reach: &Reach,
-    found: Option<Found<'_>>,
     around: &mut Around,
     held_up: &mut HeldUp,
 ) -> (Ego, Option<Want>) {

@@ -84,12 +84,29 @@ pub(crate) struct Contacts {
 /// What was found in a chunk of rows.
 #[derive(Clone, Debug, Default)]
 struct Found {
-    /// Whom those touch that can touch another.
-    touching: Vec<Touching>,
-    /// Where those want to go.
-    bearing: Vec<Bearing>,
+    /// Those that can touch another.
+    listed: Vec<Listed>,
+    /// Whom they can touch, one after the other.
+    touches: Vec<Touch>,
     /// Rows that overlap another at first.
     overlapping: Vec<u32>,
+}
+
+/// One that can touch others.
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    /// Which of its chunk's touches are its own.
+    first: u32,
+    count: u32,
+    bearing: Bearing,
+}
+
+/// What a step has come to.
+#[derive(Clone, Copy)]
+struct Course<'a> {
+    view: View<'a>,
+    intents: &'a Intents,
+    commands: &'a Commands,
 }
 
 impl Contact {
@@ -101,7 +118,7 @@ impl Contact {
         contacts: &mut Contacts,
         moves: &mut Moves,
     ) {
-        contacts.find(view, intents, commands, moves);
+        contacts.find(Course { view, intents, commands }, moves);
         let mut pushed = PUSHED;
         for _ in 0..self.iterations {
             if contacts.overlapping.is_empty() {
@@ -118,8 +135,8 @@ impl Contact {
 
 impl Contacts {
     /// Lists who can touch another: only those whose nearest other is near enough, or whom a scripted body reaches.
-    fn find(&mut self, view: View<'_>, intents: &Intents, commands: &Commands, moves: &Moves) {
-        let agents = view.agents;
+    fn find(&mut self, course: Course<'_>, moves: &Moves) {
+        let agents = course.view.agents;
         self.place.resize(agents.len(), NONE);
         self.looked_at.resize(agents.len(), 0);
         let chunks = agents.len().div_ceil(CHUNK);
@@ -128,7 +145,7 @@ impl Contacts {
         let level = Level::new();
         let columns = (&mut self.place[..], PerChunk(&mut self.chunks));
         for_chunks(CHUNK, columns, &|chunk, (place, PerChunk(found))| {
-            dispatch!(level, simd => found[0].search(simd, view, intents, commands, moves, chunk * CHUNK, place));
+            dispatch!(level, simd => found[0].search(simd, course, moves, chunk * CHUNK, place));
         });
         self.overlapping.clear();
         self.overlapping.extend(self.chunks[..chunks].iter().flat_map(|found| &found.overlapping));
@@ -179,8 +196,7 @@ impl Contacts {
         candidates.clear();
         self.round = self.round.wrapping_add(1);
         for &moved in &self.overlapping {
-            let Found { touching, .. } = &self.chunks[moved as usize / CHUNK];
-            let touching = &touching[self.place[moved as usize] as usize];
+            let touching = self.chunks[moved as usize / CHUNK].touching(self.place[moved as usize]);
             for row in std::iter::once(moved).chain(touching.iter().map(|touch| touch.row)) {
                 let looked_at = std::mem::replace(&mut self.looked_at[row as usize], self.round);
                 if looked_at != self.round && self.place[row as usize] != NONE {
@@ -201,8 +217,8 @@ impl Contacts {
         (self.candidates, self.overlaps) = (candidates, found);
     }
 
-    fn touching(&self, row: u32) -> &Touching {
-        &self.chunks[row as usize / CHUNK].touching[self.place[row as usize] as usize]
+    fn touching(&self, row: u32) -> &[Touch] {
+        self.chunks[row as usize / CHUNK].touching(self.place[row as usize])
     }
 
     /// Where a row wants to go.
@@ -210,7 +226,7 @@ impl Contacts {
     fn bearing(&self, view: View<'_>, intents: &Intents, row: usize) -> Bearing {
         match self.place[row] {
             NONE => Bearing::of(view, intents, row),
-            place => self.chunks[row / CHUNK].bearing[place as usize],
+            place => self.chunks[row / CHUNK].listed[place as usize].bearing,
         }
     }
 
@@ -272,20 +288,23 @@ fn struck(view: View<'_>, row: usize) -> bool {
 }
 
 impl Found {
+    fn touching(&self, place: u32) -> &[Touch] {
+        let Listed { first, count, .. } = self.listed[place as usize];
+        &self.touches[first as usize..(first + count) as usize]
+    }
+
     /// Looks through the rows from `first` on, and writes where in the lists they are.
     #[inline(always)]
     fn search<S: Simd>(
         &mut self,
         simd: S,
-        view: View<'_>,
-        intents: &Intents,
-        commands: &Commands,
+        Course { view, intents, commands }: Course<'_>,
         moves: &Moves,
         first: usize,
         place: &mut [u32],
     ) {
-        self.touching.clear();
-        self.bearing.clear();
+        self.listed.clear();
+        self.touches.clear();
         self.overlapping.clear();
         let mut candidates = Candidates::default();
         for (row, place) in (first..).zip(place) {
@@ -300,9 +319,10 @@ impl Found {
                 if overlaps {
                     self.overlapping.push(row as u32);
                 }
-                *place = self.touching.len() as u32;
-                self.touching.push(touching);
-                self.bearing.push(Bearing::of(view, intents, row));
+                *place = self.listed.len() as u32;
+                let (first, count) = (self.touches.len() as u32, touching.len() as u32);
+                self.listed.push(Listed { first, count, bearing: Bearing::of(view, intents, row) });
+                self.touches.extend_from_slice(&touching);
             }
         }
     }
@@ -361,7 +381,7 @@ fn insert_nearest_first(touching: &mut Touching, touch: Touch, key: impl Fn(Touc
 }
 
 /// Whether a body overlaps one of its contacts, or a scripted body, by more than is left alone.
-fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> bool {
+fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &[Touch]) -> bool {
     let agents = view.agents;
     let at = place(moves, row);
     let closer = |other: Vec2, reach: f32| {
@@ -375,7 +395,7 @@ fn overlaps(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> b
 }
 
 /// Whether a body overlaps one of its contacts more than before the step.
-fn is_deeper(view: View<'_>, moves: &Moves, row: usize, touching: &Touching) -> bool {
+fn is_deeper(view: View<'_>, moves: &Moves, row: usize, touching: &[Touch]) -> bool {
     touching.iter().any(|&Touch { row: other, reach }| {
         let other = other as usize;
         let before = view.towards(view.position(row), view.position(other)).length().min(reach);

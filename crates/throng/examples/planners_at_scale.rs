@@ -42,7 +42,7 @@ fn crowd(
         let middle = |line: usize| (line as f64 + 0.5) * apart;
         let aside = places.place(apart / 2.0 - half);
         let at = [middle(index % blocks) + aside[0] / 2.0, middle(index / blocks) + aside[1] / 2.0];
-        builder = builder.obstacle(&format!("block {index}"), &block(at, half));
+        builder = builder.obstacle(format!("block {index}"), &block(at, half));
     }
     let mut crowd = builder.build().expect("a sound map");
     let mut ids = Vec::new();

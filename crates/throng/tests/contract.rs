@@ -255,6 +255,7 @@ fn values_of(field: &throng::params::Field) -> Vec<Value> {
 #[test]
 fn every_parameter_keeps_its_value_and_its_default_is_allowed() {
     let mut checked = Vec::new();
+    keeps_its_values::<throng_macroscale::Navmesh>(&mut checked);
     keeps_its_values::<throng_macroscale::DynamicNavmesh>(&mut checked);
     keeps_its_values::<throng_macroscale::MapField>(&mut checked);
     keeps_its_values::<throng_macroscale::MultiDomain>(&mut checked);

@@ -118,7 +118,7 @@ pub(super) fn share(mesh: &Mesh, polygon: usize, bodies: f64) -> f32 {
     (bodies / mesh.area(polygon).max(LEAST_AREA)) as f32
 }
 
-pub(super) fn centre(mesh: &Mesh, polygon: usize) -> DVec2 {
+pub(crate) fn centre(mesh: &Mesh, polygon: usize) -> DVec2 {
     let (sum, count) =
         mesh.corners(polygon).fold((DVec2::ZERO, 0.0), |(sum, count), at| (sum + at, count + 1.0));
     sum / f64::max(count, 1.0)

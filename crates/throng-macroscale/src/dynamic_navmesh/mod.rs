@@ -25,12 +25,12 @@ mod crowd;
 
 use crate::by_goal::Roadmap as _;
 use crate::cached::Cached;
-use crate::closures;
+use crate::closures::{self, Closure};
 use crate::domain::directed_navmesh::{Crossing, DirectedNavmesh, Entry, Layout};
-use crate::domain::dynamic_navmesh::{Traveller, polygon_at};
+use crate::domain::dynamic_navmesh::{Traveller, centre, polygon_at};
 use crate::domain::forecast::{AROUND, Forecast};
 use crate::heading::{Leg, PerCohort, goals, target, waits};
-use crate::navmesh::{FreeSpace, Search};
+use crate::navmesh::{FreeSpace, Mesh, Search};
 use crate::route::{Guide, Route};
 use crate::search::{Aim, Astar, Budget, Inflated};
 use crate::{Intent, Macroscale, MacroscaleModel, Meanwhile};
@@ -458,11 +458,10 @@ impl<'a> Navigator<'a> {
     /// What bodies of some radii may meet.
     fn ahead(&self, view: View<'_>, radii: &[f32]) -> Vec<Option<Ahead<'a>>> {
         let closed = closures::list(view, radii.iter(), self.params.all.attention);
-        let ahead = |(&radius, closed): (&f32, Vec<closures::Closure>)| {
+        let ahead = |(&radius, closed): (&f32, Vec<Closure>)| {
             let map = self.maps.of(radius)?;
             let mesh = map.fine.mesh()?;
-            let polygons = closed.iter().filter_map(|closure| polygon_at(mesh, closure.at));
-            let mut closed: Vec<u32> = polygons.map(|polygon| polygon as u32).collect();
+            let mut closed: Vec<u32> = closed.iter().flat_map(|closure| closed_by(mesh, closure)).collect();
             closed.sort_unstable();
             Some(Ahead { forecast: map.crowd.forecast()?, closed })
         };
@@ -607,6 +606,23 @@ impl Ends {
         let after = (self.entry != self.goal).then_some(self.entry).into_iter().chain([self.goal]);
         before.into_iter().chain(way).chain(after).map(|at| at.as_vec2()).collect()
     }
+}
+
+/// The polygons that a closure closes: the one that it lies in, and all around it whose middles it holds, so that none beside it
+/// leads past.
+fn closed_by(mesh: &Mesh, closure: &Closure) -> Vec<u32> {
+    let mut closed: Vec<u32> =
+        polygon_at(mesh, closure.at).map(|polygon| polygon as u32).into_iter().collect();
+    let mut looked = 0;
+    while let Some(&polygon) = closed.get(looked) {
+        looked += 1;
+        for (neighbour, _) in mesh.neighbours(polygon as usize) {
+            if closure.holds(centre(mesh, neighbour)) && !closed.contains(&(neighbour as u32)) {
+                closed.push(neighbour as u32);
+            }
+        }
+    }
+    closed
 }
 
 /// Whether it is a row's turn to do something, or has been since a step in which it did. Turns of all agents are spread over the

@@ -96,7 +96,7 @@ fn on_line<S: Simd>(
         let cross = along_x * dy - along_y * dx;
         let offset = dx * (y - py) - dy * (x - px);
         let t = offset / cross;
-        exists = exists & !(cross.abs().simd_le(parallel) & offset.simd_lt(none));
+        exists &= !(cross.abs().simd_le(parallel) & offset.simd_lt(none));
         high = cross.simd_gt(parallel).select(high.min(t), high);
         low = cross.simd_lt(-parallel).select(low.max(t), low);
     }
@@ -119,8 +119,8 @@ fn space_programs<S: Simd>(
     let mut deepest = f32x16::splat(simd, 0.0);
     let mut lanes = 0;
     let Together { planes, projected, .. } = together;
-    for rank in 0..together.deepest {
-        lanes |= failed[rank];
+    for (rank, failed) in failed.iter().enumerate().take(together.deepest) {
+        lanes |= failed;
         let this = plane(simd, planes, rank);
         let deeper = violation(this, best).simd_gt(deepest).to_bitmask() & lanes;
         if deeper == 0 {
