@@ -250,8 +250,8 @@ impl<'a> DirectedNavmesh<'a> {
         crossings
     }
 
-    /// What is left of a way that was found before, from where this one begins. Who was pushed beside it goes straight to where it is
-    /// left soonest. `None` where it does not lead to where this one ends.
+    /// What is left of a way that was found before, from where this one begins. Who was pushed beside it goes straight to its
+    /// nearest crossing. `None` where it does not lead to where this one ends.
     pub fn rest(&self, way: &[Crossing]) -> Option<Rest> {
         let leads_on = |crossing: &Crossing| self.out_of(crossing.entry) == Some(self.from_polygon);
         let passed = if self.from_polygon == self.to_polygon {
@@ -270,12 +270,12 @@ impl<'a> DirectedNavmesh<'a> {
         Some(Rest { passed, cost, expected: first + way.get(passed).map_or(0.0, |crossing| crossing.to_go) })
     }
 
-    /// Of a way's crossings the one over which it is shortest from where this one begins.
+    /// Of a way's crossings the one that is nearest to where this one begins: what lies between the two is not weighed, and must be
+    /// little.
     fn nearest(&self, way: &[Crossing]) -> usize {
         let known = way.iter().enumerate().filter(|(_, crossing)| self.out_of(crossing.entry).is_some());
-        let length =
-            |crossing: &Crossing| self.at(crossing.entry).distance(self.from) as f32 + crossing.to_go;
-        known.min_by(|a, b| length(a.1).total_cmp(&length(b.1))).map_or(0, |(index, _)| index)
+        let distance = |crossing: &Crossing| self.at(crossing.entry).distance_squared(self.from);
+        known.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1))).map_or(0, |(index, _)| index)
     }
 
     /// What a step costs; `None` where there is no such step.
