@@ -7,7 +7,7 @@ use glam::Vec2;
 use throng_core::CHUNK;
 use throng_core::handover::Intents;
 use throng_core::parallel::for_chunks;
-use throng_core::world::View;
+use throng_core::world::{Status, View};
 
 throng_core::params! {
     /// Straight to the goal, whatever is in the way.
@@ -28,11 +28,16 @@ impl MacroscaleModel for Straight {
 impl Macroscale for StraightPlanner {
     fn run(&mut self, view: View<'_>, out: &mut Intents) {
         let columns = (&mut out.vx[..], &mut out.vy[..], &mut out.aim[..]);
+        let only_points =
+            view.destinations.is_empty() && view.cohorts.iter().all(|cohort| cohort.area.is_none());
         for_chunks(CHUNK, columns, &|chunk, (vx, vy, aim)| {
+            let first = chunk * CHUNK;
+            if only_points {
+                return to_points(view, first, vx, vy, aim);
+            }
             for (i, aim) in aim.iter_mut().enumerate() {
-                let row = chunk * CHUNK + i;
-                *aim = target(view, row).aim;
-                (vx[i], vy[i]) = preferred(view, row, *aim).into();
+                *aim = target(view, first + i).aim;
+                (vx[i], vy[i]) = preferred(view, first + i, *aim).into();
             }
         });
     }
@@ -52,6 +57,24 @@ impl Macroscale for StraightPlanner {
 
     fn unreachable(&self) -> &[u32] {
         &[]
+    }
+}
+
+/// The same where every goal is a point, in loops that compilers turn into vectors.
+fn to_points(view: View<'_>, first: usize, vx: &mut [f32], vy: &mut [f32], aim: &mut [Vec2]) {
+    let rows = first..first + aim.len();
+    let agents = view.agents;
+    let goals = agents.goal_x[rows.clone()].iter().zip(&agents.goal_y[rows.clone()]);
+    aim.iter_mut().zip(goals).for_each(|(aim, (&x, &y))| *aim = Vec2::new(x, y));
+    let places = agents.x[rows.clone()].iter().zip(&agents.y[rows.clone()]);
+    let bodies = places.zip(agents.preferred_speed[rows.clone()].iter().zip(&agents.status[rows]));
+    let wishes = vx.iter_mut().zip(vy).zip(aim);
+    for (((vx, vy), aim), ((&x, &y), (&speed, &status))) in wishes.zip(bodies) {
+        let offset = *aim - Vec2::new(x, y);
+        let distance = offset.length();
+        let wish = offset * (speed.min(distance / view.dt) / distance);
+        let walks = distance > 0.0 && status != Status::Waiting;
+        (*vx, *vy) = if walks { wish.into() } else { (0.0, 0.0) };
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) struct Contacts {
 }
 
 /// What was found in a chunk of rows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Found {
     /// Those that can touch another.
     listed: Vec<Listed>,
@@ -285,6 +285,17 @@ fn struck(view: View<'_>, row: usize) -> bool {
         let reach = view.agents.radius[row] + mover.radius + speeds * view.dt;
         view.towards(view.position(row), mover.position).length_squared() < reach * reach
     })
+}
+
+impl Default for Found {
+    /// With room for a thin crowd: as chunks become dense one after another, lists that begin with nothing would grow in every step.
+    fn default() -> Found {
+        Found {
+            listed: Vec::with_capacity(CHUNK / 4),
+            touches: Vec::with_capacity(CHUNK / 2),
+            overlapping: Vec::with_capacity(CHUNK / 8),
+        }
+    }
 }
 
 impl Found {

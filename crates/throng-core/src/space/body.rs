@@ -51,11 +51,63 @@ impl Body {
         ])
     }
 
+    /// Fills what others see of the rows from `first` on.
+    #[inline(always)]
+    pub(super) fn fill<S: Simd>(simd: S, agents: &Agents, first: usize, bodies: &mut [Body]) {
+        let (blocks, others) = bodies.as_chunks_mut::<LANES>();
+        for (block, bodies) in blocks.iter_mut().enumerate() {
+            Body::fill_block(simd, agents, first + block * LANES, bodies);
+        }
+        let rest = first + blocks.len() * LANES;
+        for (body, row) in others.iter_mut().zip(rest..) {
+            *body = Body::of(agents, row);
+        }
+    }
+
+    #[inline(always)]
+    fn fill_block<S: Simd>(simd: S, agents: &Agents, first: usize, bodies: &mut [Body; LANES]) {
+        let rows = first..first + LANES;
+        let mut arrived = [0.0; LANES];
+        for (arrived, status) in arrived.iter_mut().zip(&agents.status[rows.clone()]) {
+            *arrived = f32::from(u8::from(*status == Status::Arrived));
+        }
+        let load = |column: &[f32]| f32x16::from_slice(simd, &column[rows.clone()]);
+        let mut vectors = [
+            load(&agents.x),
+            load(&agents.y),
+            load(&agents.vx),
+            load(&agents.vy),
+            load(&agents.radius),
+            load(&agents.responsibility),
+            u32x16::from_slice(simd, &agents.id[rows.clone()]).bitcast(),
+            f32x16::from_slice(simd, &arrived),
+        ];
+        // Of seven rotations `Columns::gather` makes four: the other three lead back.
+        for _ in 0..PROPERTIES.trailing_zeros() {
+            vectors = rotated(vectors);
+        }
+        for (pair, vector) in bodies.chunks_exact_mut(2).zip(vectors) {
+            let (first, second) = vector.split();
+            first.store_slice(&mut pair[0].0);
+            second.store_slice(&mut pair[1].0);
+        }
+    }
+
     /// m from the world's origin.
     #[inline(always)]
     pub fn position(&self) -> Vec2 {
         Vec2::new(self.0[0], self.0[1])
     }
+}
+
+/// Interleaves the first half with the second, which rotates a float's address by one bit.
+#[inline(always)]
+fn rotated<S: Simd>(vectors: [f32x16<S>; PROPERTIES]) -> [f32x16<S>; PROPERTIES] {
+    let mut next = vectors;
+    for half in 0..PROPERTIES / 2 {
+        (next[2 * half], next[2 * half + 1]) = vectors[half].interleave(vectors[half + PROPERTIES / 2]);
+    }
+    next
 }
 
 impl<S: Simd> Columns<S> {
@@ -65,17 +117,40 @@ impl<S: Simd> Columns<S> {
         let body = |i: usize| f32x8::from_slice(simd, &bodies[rows[i] as usize].0);
         let mut vectors: [f32x16<S>; PROPERTIES] =
             std::array::from_fn(|pair| body(2 * pair).combine(body(2 * pair + 1)));
-        // To interleave the first half with the second rotates a float's address by one bit. There are four bits of who
-        // and three of what: after four rotations they have changed places.
+        // There are four bits of who and three of what: after four rotations they have changed places.
         for _ in 0..LANES.trailing_zeros() {
-            let mut next = vectors;
-            for half in 0..PROPERTIES / 2 {
-                (next[2 * half], next[2 * half + 1]) =
-                    vectors[half].interleave(vectors[half + PROPERTIES / 2]);
-            }
-            vectors = next;
+            vectors = rotated(vectors);
         }
         let [x, y, vx, vy, radius, responsibility, id, arrived] = vectors;
         Columns { x, y, vx, vy, radius, responsibility, id: id.bitcast(), arrived }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatch;
+    use fearless_simd::Level;
+
+    #[test]
+    fn many_bodies_are_filled_as_each_is() {
+        let column = |start: u32| (0..53).map(|row| (start + row) as f32).collect::<Vec<f32>>();
+        let agents = Agents {
+            id: (0..53).map(|row| u32::MAX - row).collect(),
+            x: column(100),
+            y: column(200),
+            vx: column(300),
+            vy: column(400),
+            radius: column(500),
+            responsibility: column(600),
+            status: (0..53).map(|row| if row % 3 == 0 { Status::Arrived } else { Status::Walking }).collect(),
+            ..Agents::default()
+        };
+        let mut bodies = vec![Body::default(); 50];
+        dispatch!(Level::new(), simd => Body::fill(simd, &agents, 3, &mut bodies));
+        let bits = |body: Body| body.0.map(f32::to_bits);
+        for (body, row) in bodies.into_iter().zip(3..) {
+            assert_eq!(bits(body), bits(Body::of(&agents, row)));
+        }
     }
 }

@@ -8,6 +8,7 @@
 use super::{Body, Period};
 use crate::parallel::{for_chunks, join};
 use crate::world::Agents;
+use fearless_simd::Level;
 use glam::Vec2;
 
 /// A neighbour index. Rows of the agents' columns must be in [`Cells::sort`]'s order.
@@ -75,15 +76,14 @@ impl Cells {
         self.y.resize(padded, PADDING);
         self.x[agents.len()..].fill(PADDING);
         self.bodies.resize(agents.len(), Body::default());
-        const C: usize = crate::CHUNK * 4;
+        const C: usize = crate::CHUNK;
+        let level = Level::new();
         let columns = (&mut self.bodies[..], &mut self.x[..], &mut self.y[..]);
         for_chunks(C, columns, &|chunk, (bodies, x, y)| {
             let rows = chunk * C..chunk * C + bodies.len();
             x[..bodies.len()].copy_from_slice(&agents.x[rows.clone()]);
             y[..bodies.len()].copy_from_slice(&agents.y[rows.clone()]);
-            for (body, row) in bodies.iter_mut().zip(rows) {
-                *body = Body::of(agents, row);
-            }
+            crate::dispatch!(level, simd => Body::fill(simd, agents, rows.start, bodies));
         });
     }
 
@@ -143,7 +143,7 @@ impl Cells {
 
     fn find_cells(&mut self, x: &[f32], y: &[f32]) {
         let (low, per_metre, columns, lines) = (self.low, self.per_metre, self.columns, self.lines);
-        let chunk = crate::CHUNK * 4;
+        let chunk = crate::CHUNK;
         for_chunks(chunk, (&mut self.cell_of[..], x, y), &|_, (cells, x, y)| {
             for ((cell, &x), &y) in cells.iter_mut().zip(x).zip(y) {
                 let column = coordinate(x - low.x, per_metre.x);
@@ -181,7 +181,7 @@ impl Cells {
         }
         sort_cells(&self.first, id, order);
         self.cell.resize(self.cell_of.len(), 0);
-        let chunk = crate::CHUNK * 4;
+        let chunk = crate::CHUNK;
         for_chunks(chunk, (&mut self.cell[..], &order[..]), &|_, (cells, order)| {
             for (cell, &row) in cells.iter_mut().zip(order) {
                 *cell = self.cell_of[row as usize];

@@ -1,6 +1,6 @@
 //! The one write of a step, and the agents that it removes.
 
-use super::{Bound, Status, World};
+use super::{Bound, Cohort, Destination, Status, World};
 use crate::handover::Moves;
 use crate::memory::mix;
 use crate::parallel::for_chunks;
@@ -63,7 +63,7 @@ impl World {
         let (steering, time) = (&self.steering, self.time() as f32);
         let agents = &mut self.agents;
         self.keep.resize(agents.id.len(), true);
-        const C: usize = crate::CHUNK * 4;
+        const C: usize = crate::CHUNK;
         let new = (&moves.x[..], &moves.y[..], &moves.vx[..], &moves.vy[..]);
         let old = (
             &mut agents.x[..],
@@ -81,34 +81,27 @@ impl World {
             &mut self.keep[..],
         );
         let any_gone = AtomicBool::new(false);
+        let farthest = farthest_reached(cohorts, destinations);
         for_chunks(C, (new, old, fate), &|_, (new, old, fate)| {
-            let (x, y, vx, vy, walked) = old;
             let ((goal_x, goal_y, cohort, destination), slot, start, arrival, status, keep) = fate;
-            let mut all_stay = true;
-            for row in 0..x.len() {
-                let to = Vec2::new(new.0[row], new.1[row]);
-                let sane = to.is_finite() && new.2[row].is_finite() && new.3[row].is_finite();
-                keep[row] = sane;
-                all_stay &= sane;
-                if !sane {
-                    continue;
-                }
-                walked[row] += to.distance(Vec2::new(x[row], y[row]));
-                (x[row], y[row], vx[row], vy[row]) = (to.x, to.y, new.2[row], new.3[row]);
-                let bound = Bound::of(&cohorts[cohort[row] as usize], destinations, destination[row]);
+            let mut all_stay = move_all(new, old, keep);
+            for row in 0..keep.len() {
                 if status[row] == Status::Waiting && time >= start[row] {
                     status[row] = Status::Walking;
                 }
-                if status[row] == Status::Walking
-                    && (steering.is_empty() || steering.of(slot[row]).is_none())
-                    && bound.reached(to, Vec2::new(goal_x[row], goal_y[row]))
-                {
-                    status[row] = Status::Arrived;
-                    if bound.arrives {
-                        arrival[row] = time;
+                let (to, goal) = (Vec2::new(new.0[row], new.1[row]), Vec2::new(goal_x[row], goal_y[row]));
+                // What is not near, or not a number, is not there; most are not.
+                if status[row] == Status::Walking && to.distance_squared(goal) <= farthest && keep[row] {
+                    let bound = Bound::of(&cohorts[cohort[row] as usize], destinations, destination[row]);
+                    let steered = !steering.is_empty() && steering.of(slot[row]).is_some();
+                    if !steered && bound.reached(to, goal) {
+                        status[row] = Status::Arrived;
+                        if bound.arrives {
+                            arrival[row] = time;
+                        }
+                        keep[row] = !bound.leaves;
+                        all_stay &= keep[row];
                     }
-                    keep[row] = !bound.leaves;
-                    all_stay &= keep[row];
                 }
             }
             if !all_stay {
@@ -160,6 +153,48 @@ impl World {
     pub fn departures(&self) -> &[Departure] {
         &self.departures
     }
+}
+
+/// As far from its goal (squared) as any agent can be that has reached it.
+fn farthest_reached(cohorts: &[Cohort], destinations: &[Destination]) -> f32 {
+    let cohorts = cohorts.iter().map(|cohort| (cohort.goal_radius, cohort.area.is_some()));
+    let destinations = destinations.iter().map(|there| (there.goal_radius, there.area.is_some()));
+    let squared = |(radius, is_area): (f32, bool)| if is_area { f32::INFINITY } else { radius * radius };
+    cohorts.chain(destinations).map(squared).fold(0.0, f32::max)
+}
+
+type New<'a> = (&'a [f32], &'a [f32], &'a [f32], &'a [f32]);
+type Old<'a> = (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [f32]);
+
+/// Writes places, velocities and ways walked of those whose numbers make sense, and who they are. Returns whether all are.
+fn move_all(
+    (new_x, new_y, new_vx, new_vy): New<'_>,
+    (x, y, vx, vy, walked): Old<'_>,
+    keep: &mut [bool],
+) -> bool {
+    let mut all = true;
+    for column in [new_x, new_y, new_vx, new_vy] {
+        all &= column.iter().fold(true, |all, value| all & value.is_finite());
+    }
+    if !all {
+        for row in 0..keep.len() {
+            keep[row] = [new_x, new_y, new_vx, new_vy].iter().all(|column| column[row].is_finite());
+            if keep[row] {
+                walked[row] += Vec2::new(new_x[row], new_y[row]).distance(Vec2::new(x[row], y[row]));
+                (x[row], y[row], vx[row], vy[row]) = (new_x[row], new_y[row], new_vx[row], new_vy[row]);
+            }
+        }
+        return false;
+    }
+    keep.fill(true);
+    let from = x.iter().zip(&*y);
+    for ((walked, to), from) in walked.iter_mut().zip(new_x.iter().zip(new_y)).zip(from) {
+        *walked += Vec2::new(*to.0, *to.1).distance(Vec2::new(*from.0, *from.1));
+    }
+    for (old, new) in [(x, new_x), (y, new_y), (vx, new_vx), (vy, new_vy)] {
+        old.copy_from_slice(new);
+    }
+    true
 }
 
 impl Departure {
